@@ -20,6 +20,7 @@
 #include "support/run_gpufs.h"
 #include "support/temp_folder.h"
 #include "support/trace_instance.h"
+#include "support/workloads.h"
 
 namespace ut = boost::unit_test;
 
@@ -240,7 +241,7 @@ BOOST_AUTO_TEST_CASE(stall_stops_at_the_programs_own_measure_and_has_the_stack,
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.out.find("prev_pid=" + self()) != std::string::npos, ended.out);
     BOOST_TEST(ended.out.find("prev_state=D") != std::string::npos);
-    BOOST_TEST(ended.out.find("vfork") != std::string::npos);
+    BOOST_TEST(ended.out.find(test::kVforkFrame) != std::string::npos);
     BOOST_TEST(ended.out.find("value=20000000") != std::string::npos);
     BOOST_TEST(ended.out.rfind("prev_state=D") < ended.out.find("value=20000000"));
     BOOST_TEST(ended.err.find("stall: a trigger stopped the buffer after ") != std::string::npos,

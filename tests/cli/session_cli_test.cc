@@ -18,6 +18,7 @@
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 #include "support/temp_folder.h"
+#include "support/workloads.h"
 
 namespace ut = boost::unit_test;
 
@@ -85,7 +86,7 @@ BOOST_AUTO_TEST_CASE(the_story_names_the_stack_of_a_process_in_d_state) {
     BOOST_TEST(shown.out.find("prev_state=D") != std::string::npos, shown.out);
     BOOST_TEST(shown.out.find("<stack trace>") != std::string::npos);
     BOOST_TEST(shown.out.find(" => ") != std::string::npos);
-    BOOST_TEST(shown.out.find("vfork") != std::string::npos, shown.out);
+    BOOST_TEST(shown.out.find(test::kVforkFrame) != std::string::npos, shown.out);
     BOOST_TEST(in(session, {"show"}).out == shown.out);
     BOOST_TEST(session.read("tracing_on") == "0\n");  // the traceoff trigger did it
     // ... in the session only.

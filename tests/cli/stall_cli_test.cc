@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports, *ut::label("pu
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(has(ended.err, "watching 1 task of 1 process"), ended.err);
     BOOST_TEST(has(ended.out, "KERNEL STACK\n"), ended.out);
-    BOOST_TEST(has(ended.out, "vfork"), ended.out);
+    BOOST_TEST(has(ended.out, test::kVforkFrame), ended.out);
 }
 
 BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing, *ut::label("pure")) {

@@ -22,8 +22,8 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 know_arch "$1"
 shift
 [ -n "$foreign" ] || fail "$arch is the architecture of this machine, whose programs are of /"
-packages=(bash binutils btrfs-progs busybox-static coreutils dash diffutils e2fsprogs findutils grep gzip kmod libc-bin mawk mount
-    procps sed trace-cmd util-linux xfsprogs xz-utils "$@")
+packages=(bash binutils btrfs-progs busybox-static coreutils dash diffutils e2fsprogs findutils grep gzip kmod libc-bin libxml2-utils mawk
+    mount procps sed trace-cmd util-linux xfsprogs xz-utils "$@")
 
 mkdir -p "$downloads/$arch"
 exec 9>"$root.lock"

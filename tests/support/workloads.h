@@ -29,6 +29,13 @@ private:
 
 // Sleeps uninterruptibly in vfork(2) for at least `ms`. Returns what the call took, in ms.
 double block_in_vfork(int ms);
+// What names a function of its stack in the kernel: glibc's vfork is a system call of its own on
+// x86-64 only.
+#if defined __x86_64__
+inline constexpr const char* kVforkFrame = "vfork";
+#else
+inline constexpr const char* kVforkFrame = "sys_clone";
+#endif
 // Touches a page that nobody delivers for `ms`. False where userfaultfd(2) is not to be had.
 bool can_block_in_page_fault();
 void block_in_page_fault(int ms);
