@@ -107,7 +107,7 @@ const Recorded kRecorded[] = {
      {{"what", "CONNECT"}, {"comm", kRecordedWork}},
      10},
     {{"opens"},
-     "syscalls:sys_*_open*,syscalls:sys_*_creat",
+     "syscalls:sys_*_open*",
      {"calls", "1", "1"},
      "opened",
      "",
