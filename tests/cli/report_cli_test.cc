@@ -256,10 +256,10 @@ BOOST_AUTO_TEST_CASE(report_refuses_what_is_no_recording) {
     BOOST_TEST(folder.status == 1);
     BOOST_TEST(folder.err == "gpufs: cannot read '/': Is a directory\n");
 
-    const Ended other = test::gpufs({"report", "-i", "/etc/passwd"});
+    const Ended other = test::gpufs({"report", "-i", "Makefile"});
     BOOST_TEST(other.status == 1);
     BOOST_TEST(other.err ==
-               "gpufs: cannot read '/etc/passwd': it is neither a trace.dat, nor a perf.data, nor "
+               "gpufs: cannot read 'Makefile': it is neither a trace.dat, nor a perf.data, nor "
                "the kernel's text of a trace\n");
     const Ended none = test::gpufs({"report", "-i", "/nonexistent"});
     BOOST_TEST(none.status == 1);
