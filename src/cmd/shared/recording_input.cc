@@ -22,7 +22,8 @@ std::string recording_path(const std::optional<std::string>& named, std::string_
 void check_is_not_input(std::string_view option, const std::optional<std::string>& written,
                         const std::string& input, std::string_view what) {
     // Standard input and output are two files, where no shell made them one.
-    if (written && *written != "-" && are_one_file(*written, input == "-" ? "/dev/stdin" : input))
+    if (written && *written != "-" &&
+        are_one_file(*written, input == "-" ? "/proc/self/fd/0" : input))
         throw UsageError(cat(option, ": '", *written, "' is ", what));
 }
 

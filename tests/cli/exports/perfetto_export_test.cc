@@ -538,18 +538,18 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_written_is_refused_before_anything_is) {
     BOOST_TEST(refused({"--csv", "-", "--chrome", "-"}) ==
                "2 gpufs: --chrome and --csv write to one file\n");
     BOOST_TEST(refused({"--csv", path}) == cat("2 gpufs: --csv: '", path, "' is the recording\n"));
+    const test::TempFile copy(read_file(path));  // which may be written
     for (const std::vector<std::string>& command :
-         {std::vector<std::string>{"report", path}, {"watch", "drm", "-i", path}}) {
+         {std::vector<std::string>{"report", copy.path()}, {"watch", "drm", "-i", copy.path()}}) {
         std::vector<std::string> args = command;
-        args.insert(args.end(), {"-o", path});
+        args.insert(args.end(), {"-o", copy.path()});
         BOOST_TEST(test::gpufs(args).err ==
-                   cat("gpufs: --output: '", path, "' is the recording\n"));
+                   cat("gpufs: --output: '", copy.path(), "' is the recording\n"));
     }
     const Ended drawn = test::gpufs({"watch", "drm", "-i", path, "--perfetto", path});
     BOOST_TEST(drawn.err == cat("gpufs: --perfetto: '", path, "' is the recording\n"));
     BOOST_TEST(refused({"--csv", "/tmp/gpufs-one", "--chrome", "/tmp/../tmp/gpufs-one"}) ==
                "2 gpufs: --chrome and --csv write to one file\n");
-    const test::TempFile copy(read_file(path));
     const Ended same = test::shell(cat("$GPUFS report -i - -o ", copy.path(), " <", copy.path()));
     BOOST_TEST(same.err == cat("gpufs: --output: '", copy.path(), "' is the recording\n"));
     // A file of the user's own is no matter of root.
