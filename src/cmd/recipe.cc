@@ -296,7 +296,7 @@ EndOfRun begin_and_wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel
     ctx.err.flush();
     try {
         loop.begin();
-        const EndOfRun end = wait_for_end(loop, own_end);
+        EndOfRun end = wait_for_end(loop, own_end);
         const PairWatch* pairs = own_end.pairs();
         if (const LossLedger losses = pairs ? pairs->losses() : LossLedger(); !losses.is_complete())
             ctx.err.line(cat("the watch for the limit: ", losses_text(losses),

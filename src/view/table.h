@@ -35,10 +35,11 @@ public:
     // Adds lines below the last row, unchanged.
     void add_below(std::string_view lines);
 
-    // On a screen that is too narrow, the longest texts lose their middle first, so that the numbers
-    // behind them are seen: "at::native::vec..array<char*, 1ul> >". Truncates lines to the screen's
-    // width; of a column that is aligned to the right nothing is shown where it has no room for the
-    // whole, because the begin of a number is another number. Without rows, only the titles.
+    // On a screen that is too narrow, the longest texts lose their middle first, so that the
+    // numbers behind them are seen: "at::native::vec..array<char*, 1ul> >". Truncates lines to the
+    // screen's width; of a column that is aligned to the right nothing is shown where it has no
+    // room for the whole, because the begin of a number is another number. Without rows, only the
+    // titles.
     std::string to_text(const Screen& screen = {}) const;
 
 private:

@@ -221,15 +221,10 @@ BOOST_AUTO_TEST_CASE(wrong_words_are_told, *ut::label("pure")) {
 BOOST_AUTO_TEST_CASE(stall_stops_at_the_programs_own_measure_and_has_the_stack,
                      *ut::precondition(test::has_file{"uprobe_events"})) {
     Child::Setup setup;
-    setup.argv = {test::gpufs_binary(),
-                  "recipe",
-                  "run",
-                  "stall",
-                  "pid=" + self(),
-                  "program=" + own_path(),
-                  "at=gpufs_test_measured",
-                  "value=" + test::fetch_of_measure(),
-                  "over=15ms"};
+    setup.argv =
+        split(cat(test::gpufs_binary(), " recipe run stall pid=", self(), " program=", own_path(),
+                  " at=gpufs_test_measured value=", test::fetch_of_measure(), " over=15ms"),
+              ' ');
     Child child(setup);
     BOOST_TEST(child.wait_for_error(kIsSet, kPatience));
     test::gpufs_test_measured(1'000'000);
@@ -281,8 +276,7 @@ BOOST_AUTO_TEST_CASE(a_probe_of_a_recipe_is_at_a_line_and_has_variables,
 #endif
 
 BOOST_AUTO_TEST_CASE(syscall_errors_leaves_out_gpufs_itself) {
-    // By its PID: "gpufs-" begins the names of other programs that run beside this one.
-    Child::Setup setup;
+    Child::Setup setup;  // known by its pid: other programs are called gpufs-test
     setup.argv = {test::gpufs_binary(), "recipe", "run", "syscall-errors", "--duration", "300ms"};
     Child child(setup);
     const int pid = child.pid();

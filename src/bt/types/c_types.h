@@ -59,7 +59,7 @@ private:
     TypePtr base_type(const TypeName& name, Space space, int depth) const;
     void define_enum(const CEnum& definition);
     // Null while the structure is being laid out, and for one that cannot be.
-    std::shared_ptr<const Structure> lay_out(std::size_t record) const;
+    std::shared_ptr<const Structure> lay_out(std::size_t index) const;
     TypePtr member_type(const CMember& member) const;
     void mistake(SourceRef at, std::string_view message, const std::string& hint = {}) const;
 

@@ -52,7 +52,7 @@ LossLedger record_perfetto(Context& ctx, RunLoop& loop, const RecordSession& ses
         ctx.err.line(cat("gpufs: damaged page: ", what));
     for (const std::string& note : timeline.notes()) ctx.err.line(note);
     if (is_off) ctx.err.line("a trigger stopped the buffer");
-    const LossLedger losses = buffer.losses();
+    LossLedger losses = buffer.losses();
     ctx.err.line(cat(counted(records, "record"), ", ", losses_text(losses)));
     return losses;
 }

@@ -34,7 +34,7 @@ public:
 
     // Options with the same meaning in every command.
     Options& events(std::vector<std::string>& events);
-    Options& condition(std::optional<Expression>& expression);
+    Options& condition(std::optional<Expression>& condition);
     Options& session(SessionChoice& choice);
     Options& duration(std::optional<Time>& time);
     Options& interval(std::optional<Time>& time);

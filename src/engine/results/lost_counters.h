@@ -17,7 +17,7 @@ bool counts_losses(const Program& program);
 // Adds to the losses that the reader and the loader have counted the current values of the
 // program's own `.lost` counters. If it has none, its full hash maps may have refused keys. Never
 // blocks.
-LossLedger read_losses(LossLedger known, const RunningProgram& running, MapReader& maps);
+LossLedger read_losses(LossLedger losses, const RunningProgram& running, MapReader& maps);
 
 // A number that is told at the end and is no loss: "starts without an end".
 struct Tally {

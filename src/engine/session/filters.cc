@@ -30,7 +30,7 @@ void require_cpus(const Expression& expression, const ExprNode& node, const Even
         if (subject && subject->kind == Subject::Kind::cpu) highest = p.value.bits();
     }
     if (highest == 0) return;
-    if (const auto cpus = possible_cpus(); highest > cpus.back())
+    if (const auto& cpus = possible_cpus(); highest > cpus.back())
         throw SourceError(expression.source, p.value.span, cat("this machine has no CPU ", highest),
                           cat("it has ", cpu_list_to_text(cpus)));
 }

@@ -159,7 +159,7 @@ std::optional<UnwindMaps::Place> UnwindMaps::take_place(std::size_t ranges) {
         free_[gap].push_front({next_range_, 0});
         next_range_ += 1u << gap;
     }
-    if (next_range_ + size > kMostRangeBlocks * kRangeBlock) return std::nullopt;
+    if (next_range_ + size > std::uint64_t{kMostRangeBlocks} * kRangeBlock) return std::nullopt;
     place.first = next_range_;
     next_range_ += static_cast<std::uint32_t>(size);
     return place;

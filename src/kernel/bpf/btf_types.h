@@ -28,7 +28,7 @@ public:
     // As C writes it, without the name: "char[16]", "struct task_struct *".
     std::string text(std::uint32_t id) const;
     // As C declares something of that type: "char comm[16]", "int (*show)(struct seq_file *, int)".
-    std::string declaration(std::uint32_t id, std::string name, unsigned depth) const;
+    std::string declaration(std::uint32_t id, std::string inner, unsigned depth) const;
     // What stands in front of the ';' of a structure's or an enum's definition, `depth` tabs deep.
     std::string definition(const BtfRecord& type, unsigned depth) const;
     std::size_t size(const std::optional<BtfRecord>& type) const;

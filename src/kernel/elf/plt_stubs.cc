@@ -74,7 +74,8 @@ std::optional<std::uint64_t> arm_slot_at(const ArmCode& code, std::size_t i) {
     const std::uint64_t pages = (page >> 5 & 0x7ffff) << 2 | (page >> 29 & 3);
     constexpr std::uint64_t kSign = std::uint64_t{1} << 20, kPageBytes = 4096;
     const std::uint64_t distance = (pages ^ kSign) - kSign;
-    return (code.address(i) & ~(kPageBytes - 1)) + distance * kPageBytes + (load >> 10 & 0xfff) * 8;
+    return (code.address(i) & ~(kPageBytes - 1)) + distance * kPageBytes +
+           std::uint64_t{load >> 10 & 0xfff} * 8;
 }
 
 // From the first of these, or a bti in front of it, to the jump and the padding behind it. How long

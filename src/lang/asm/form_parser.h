@@ -75,7 +75,7 @@ private:
     void go_without_result();
     bool asks_stacks(const AsmToken& function, const std::vector<Span>& arguments);
     Span argument_span();
-    Argument argument(Reg dst, Span span);
+    Argument argument(Reg to, Span span);
     std::vector<std::string> parameters_of(const AsmToken& function) const;
     void check_count(const AsmToken& function, Span list, std::size_t count) const;
     void check_sizes(const AsmToken& function, const std::vector<Argument>& arguments) const;

@@ -150,7 +150,6 @@ private:
             case dw::OP_GNU_push_tls_address:
                 return thread_address();
             case dw::OP_nop:
-                return;
             case dw::OP_GNU_uninit:
                 return;
             default:
@@ -259,7 +258,7 @@ private:
         if (offset == 0) return entry;
         RuntimeNumber& number = entry.number;
         if (entry.type && entry.type->bytes < 8)
-            return combined(dw::OP_plus, std::move(entry), {signed_constant(offset), {}});
+            return combined(dw::OP_plus, entry, {signed_constant(offset), {}});
         if (number.bytes < 8) number = computed(number.to_steps());
         number.offset = wrapped_sum(number.offset, offset);
         return entry;

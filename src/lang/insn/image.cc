@@ -65,7 +65,7 @@ std::map<std::string, std::size_t> label_slots(const std::vector<CodeItem>& code
 std::string generated_text(const CodeItem& item, __s16 offset) {
     bpf_insn insn = item.insn;
     if (item.relocation.kind == Relocation::Kind::label) insn.off = offset;
-    const std::string text = disassemble_one(insn, item.imm64).text;
+    std::string text = disassemble_one(insn, item.imm64).text;
     const std::string to = text.substr(0, text.find('=') + 1);  // npos + 1 is 0
     if (item.relocation.kind == Relocation::Kind::map)
         return cat(to, " map[", item.relocation.name, "]");

@@ -40,8 +40,7 @@ struct ProbeKind {
     constexpr bool is_in_file() const { return place == Place::file; }
     // Of the kernel, a program or a library, at its begin or its return.
     constexpr bool is_at_function() const {
-        return place == Place::function ||
-               (is_in_file() && kind != ProbeTarget::Kind::usdt);
+        return place == Place::function || (is_in_file() && kind != ProbeTarget::Kind::usdt);
     }
 };
 

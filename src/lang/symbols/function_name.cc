@@ -146,7 +146,7 @@ std::string function_signature(const std::string& symbol) {
 }
 
 std::string function_name(const std::string& symbol) {
-    const std::string signature = function_signature(symbol);
+    std::string signature = function_signature(symbol);
     if (signature == symbol || symbol.starts_with("_R")) return signature;
     const BareName bare = without_types(signature);
     return cat(without_hash(bare.name), bare.clone);

@@ -24,8 +24,8 @@ struct JobStep {
         done,
         dropped
     };
-    // How a job is known: the context and the number of its fence, or the fence's address and 0, and
-    // who tells of it.
+    // How a job is known: the context and the number of its fence, or the fence's address and 0,
+    // and who tells of it.
     struct Key {
         std::uint64_t context = 0, number = 0;
         std::uint32_t teller = 0;
@@ -45,8 +45,8 @@ struct JobStep {
 // over the records, with a line for each step.
 class RecordedJobs {
 public:
-    // Null where the recording has no events that tell of jobs. Keeps a reference to the file. Throws
-    // SysError.
+    // Null where the recording has no events that tell of jobs. Keeps a reference to the file.
+    // Throws SysError.
     static std::unique_ptr<RecordedJobs> find(TraceFile& file);
     ~RecordedJobs();
 

@@ -33,9 +33,10 @@ public:
     // value has a null there. Returns its index.
     std::size_t add_column(std::string name, Type type);
 
-    // The value of the row that is being made; at most one for each column.
-    void set(std::size_t column, std::int64_t value);
-    void set(std::size_t column, std::string_view value);
+    // The value of the row that is being made; at most one for each column, which add_column()
+    // numbered.
+    void set(std::size_t index, std::int64_t value);
+    void set(std::size_t index, std::string_view value);
     void end_row();
     std::uint64_t rows() const { return all_rows_ + rows_; }
 

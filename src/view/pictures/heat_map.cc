@@ -125,7 +125,8 @@ HeatRows::Range HeatRows::range_of(std::uint64_t key) const {
                 range.to.has_value()};
     }
     if (key == 0) return {0, 1};
-    const double begin = std::exp2(static_cast<double>((key - 1) / each_));
+    const std::uint64_t power = (key - 1) / each_;
+    const double begin = std::exp2(static_cast<double>(power));
     const double height = begin / static_cast<double>(each_);
     const double from = begin + static_cast<double>((key - 1) % each_) * height;
     // Values are whole numbers.

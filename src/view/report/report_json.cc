@@ -52,7 +52,8 @@ std::string report_json(const MapDeclaration& map, const Report& report, const R
         entries.add(entry_json(map, key, rows.during_ns, entry, values));
     JsonObject object;
     object.text("map", map.name).text("title", report.title);
-    if (!is_data && !unit_of(map).empty()) object.text("unit", cat(unit_of(map), map.aggregation.is_rate ? "/s" : ""));
+    if (!is_data && !unit_of(map).empty())
+        object.text("unit", cat(unit_of(map), map.aggregation.is_rate ? "/s" : ""));
     if (is_data) std::ranges::move(plan_values(map.value), std::back_inserter(key));
     if (const std::string units = units_json(key); !units.empty()) object.raw("units", units);
     object.raw("entries", entries.done());

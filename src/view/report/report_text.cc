@@ -149,7 +149,7 @@ std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& ro
     const bool has_marks = screen.plot != Plot::none || !trends.empty();
     if (!has_marks || screen.columns == 0) return text(1, screen);
     for (std::size_t left_out = 1; left_out < std::size(kLeftOut); ++left_out) {
-        const std::string whole = text(left_out, {0, 0, screen.plot});
+        std::string whole = text(left_out, {0, 0, screen.plot});
         if (columns_of(whole.substr(0, whole.find('\n'))) <= screen.columns) return whole;
     }
     return text(std::size(kLeftOut), screen);

@@ -1,6 +1,7 @@
 #include "view/trace/statistics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/cat.h"
@@ -54,7 +55,7 @@ std::string TraceStatistics::time_text(std::uint64_t time) const {
 std::string TraceStatistics::rate_text(std::uint64_t count) const {
     if (!context_.options.clock_is_ns || last_ <= first_) return "-";
     const auto rate = static_cast<double>(count) * 1e9 / static_cast<double>(last_ - first_);
-    return cat(static_cast<std::uint64_t>(rate + 0.5));
+    return cat(std::llround(rate));
 }
 
 std::string TraceStatistics::event_name(int id) const {

@@ -326,7 +326,7 @@ std::vector<std::string> names_of_kernels(const std::string& program,
     setup.environment.push_back(cat("GPUFS_CUDA_HANDLES=", handles));
     Child work(setup);
     Fd keeps_open{::open(in.c_str(), O_WRONLY | O_CLOEXEC)};
-    BOOST_TEST_REQUIRE(work.wait_for_output("ready\n", 30s));
+    BOOST_TEST_REQUIRE(work.wait_for_output("ready\n", 120s));
     // Nobody says where the library is: the process has it mapped.
     Child::Setup watch;
     watch.argv = gpufs_command({"-p", cat(work.pid()), "--", "sh", "-c",
