@@ -110,7 +110,8 @@ PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-
             thread-variables thread-variables-fixed thread-variables.so thread-variables-near.so thread-variables-other.so)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
-             gcc-O2-split4 gcc-O2-package gcc-O2-apart clang-O0-pie clang-O2-pie clang-O2-dwarf4 clang-O2-split)
+             gcc-O2-split4 gcc-O2-package gcc-O2-apart gcc-O1-pie gcc-O3-pie gcc-Os-pie gcc-O2-lto gcc-O2-static \
+             clang-O0-pie clang-O1-pie clang-O2-pie clang-O3-static clang-Os-pie clang-O2-dwarf4 clang-O2-split)
 $(B)/gpufs-test: | $(PROGRAMS) $(VARIABLES)
 $(B)/nest:        MODE = -pie -fPIE
 $(B)/nest-fixed:  MODE = -no-pie -fno-pie
@@ -196,14 +197,15 @@ $(PROGRAMS) $(CUDA) $(MOCKS) $(SERVICES): Makefile | build/.deps
 # however short the checkout's is.
 variant = $(filter $(1),$(subst -, ,$(@F)))
 compiler = $(if $(call variant,gcc),$(GCC),$(CLANG))
+optimized = $(addprefix -,$(call variant,O0 O1 O2 O3 Os)) $(if $(call variant,lto),-flto)
 $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-check
 	@echo "  CC    $@"; mkdir -p $@.d
-	$(Q)$(compiler) $(addprefix -,$(call variant,O0 O2)) -g \
+	$(Q)$(compiler) $(optimized) -g \
 		$(if $(call variant,pie),-fPIE,-fno-pie) $(if $(call variant,dwarf4 split4),-gdwarf-4,-gdwarf-5) \
 		$(if $(call variant,packed),-gz) $(if $(call variant,split split4 package),-gsplit-dwarf) \
 		-fdebug-prefix-map=$(CURDIR)=$(CURDIR)/tests/programs/../.. \
 		-c $< -o $@.d/variables.o
-	$(Q)$(compiler) $(if $(call variant,pie),-pie,-no-pie) -Wl,--build-id $(if $(call variant,packed),-gz) \
+	$(Q)$(compiler) $(optimized) $(or $(addprefix -,$(call variant,pie static)),-no-pie) -Wl,--build-id $(if $(call variant,packed),-gz) \
 		$@.d/variables.o -o $@
 	$(Q)$(if $(call variant,package),llvm-dwp-19 -e $@ -o $@.dwp && rm $@.d/variables.dwo)
 	$(Q)$(if $(call variant,apart),$(CROSS)objcopy --only-keep-debug $@ $@.debug && \

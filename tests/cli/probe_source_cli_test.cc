@@ -32,10 +32,11 @@ using test::Records;
 using test::TempSession;
 using test::variant;
 
-constexpr const char* kVariants[] = {"gcc-O0-pie",     "gcc-O2-pie",      "gcc-O2-dwarf4",
-                                     "gcc-O2-packed",  "gcc-O2-split",    "gcc-O2-split4",
-                                     "gcc-O2-package", "gcc-O2-apart",    "clang-O0-pie",
-                                     "clang-O2-pie",   "clang-O2-dwarf4", "clang-O2-split"};
+constexpr const char* kVariants[] = {
+    "gcc-O0-pie",    "gcc-O1-pie",    "gcc-O2-pie",      "gcc-O3-pie",      "gcc-Os-pie",
+    "gcc-O2-dwarf4", "gcc-O2-packed", "gcc-O2-split",    "gcc-O2-split4",   "gcc-O2-package",
+    "gcc-O2-apart",  "gcc-O2-lto",    "gcc-O2-static",   "clang-O0-pie",    "clang-O1-pie",
+    "clang-O2-pie",  "clang-Os-pie",  "clang-O3-static", "clang-O2-dwarf4", "clang-O2-split"};
 
 Ended ask(const TempSession& session, std::vector<std::string> args) {
     args.push_back("--session");

@@ -119,7 +119,7 @@ ProgramObject ObjectFinder::object_of(const DwarfEntry& variable) {
 
 // A variable of this unit, or one of another that is not static.
 ObjectFinder::Global ObjectFinder::find_global(const std::string& name) {
-    const DwarfEntry own = unit_variable(spot_.scopes.front(), name);
+    const DwarfEntry own = unit_variable(source_unit(spot_.scopes), name);
     if (own && has_place(own)) return {own, {}};
     if (own)
         if (auto place = thread_place(own)) return {own, std::move(place)};
@@ -160,6 +160,7 @@ VariablePlace ObjectFinder::by_symbol(const DwarfEntry& variable) {
     if (auto place = thread_place(variable)) return std::move(*place);
     VariablePlace place;
     const auto symbol = find_symbol(info_.path(), symbol_name(variable));
+    if (!symbol && !has_flag(variable, dw::AT_declaration)) return place;  // optimized out
     if (!symbol) {
         place.kind = PlaceKind::refused;
         place.reason = "it is in another program or library";

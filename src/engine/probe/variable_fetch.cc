@@ -266,7 +266,7 @@ std::vector<ListedVariable> list_variables(DebugInfo& info, const CodeSpot& spot
     for (const VisibleVariable& one : local_variables(spot.scopes))
         add(one.entry, one.is_parameter() ? "parameter" : "local");
     if (!globals || spot.scopes.empty()) return listed;
-    for_each_child(spot.scopes.front(), [&](const DwarfEntry& child) {
+    for_each_child(source_unit(spot.scopes), [&](const DwarfEntry& child) {
         if (child.tag() == dw::TAG_variable && !name_of(child).empty() &&
             find_attribute(child, dw::AT_location))
             add(child, "global");

@@ -109,6 +109,19 @@ bool find_path(const DwarfEntry& in, const DwarfEntry& entry, std::vector<std::s
     return found;
 }
 
+// What an entry, and the abstract one that it is an instance of, say where it was declared.
+DwarfEntry declaration_of(DwarfEntry at) {
+    constexpr int kMostLinks = 4;
+    for (int level = 0; level < kMostLinks; ++level) {
+        auto link = find_attribute(at, dw::AT_abstract_origin);
+        if (!link) link = find_attribute(at, dw::AT_specification);
+        const DwarfEntry next = link ? entry_of(*link) : DwarfEntry{};
+        if (!next) break;
+        at = next;
+    }
+    return at;
+}
+
 }  // namespace
 
 bool VisibleVariable::is_parameter() const {
@@ -151,16 +164,15 @@ DwarfEntry unit_variable(const DwarfEntry& root, std::string_view name) {
     return find_variable(root, name, 0);
 }
 
+DwarfEntry source_unit(const std::vector<DwarfEntry>& scopes) {
+    if (const DwarfEntry function = innermost_function(scopes))
+        return root_of(*declaration_of(function).unit);
+    return scopes.empty() ? DwarfEntry{} : scopes.front();
+}
+
 std::string qualified_name(const DwarfEntry& entry) {
     // The declaration is where the class is.
-    DwarfEntry at = entry;
-    for (int level = 0; level < 4; ++level) {
-        auto link = find_attribute(at, dw::AT_abstract_origin);
-        if (!link) link = find_attribute(at, dw::AT_specification);
-        const DwarfEntry next = link ? entry_of(*link) : DwarfEntry{};
-        if (!next) break;
-        at = next;
-    }
+    const DwarfEntry at = declaration_of(entry);
     std::vector<std::string_view> path;
     if (at) find_path(root_of(*at.unit), at, path, 0);
     std::string text;

@@ -19,6 +19,10 @@ std::vector<DwarfEntry> scopes_at(const DwarfEntry& root, std::uint64_t address)
 DwarfEntry innermost_function(const std::vector<DwarfEntry>& scopes);
 DwarfEntry frame_function(const std::vector<DwarfEntry>& scopes);
 
+// The root of the unit of the source that the innermost function is written in. Compilers that
+// optimize a whole program (-flto) put its code into a unit of their own. Absent without scopes.
+DwarfEntry source_unit(const std::vector<DwarfEntry>& scopes);
+
 // A variable or parameter that code may name.
 struct VisibleVariable {
     DwarfEntry entry;
