@@ -56,7 +56,7 @@ std::vector<std::string> ArrivingLibraries::attach() {
                 cat("without '", one.file.path, "', which was loaded meanwhile: ", e.what()));
         }
         // The file of a process that is gone by now, or a zombie, could not be looked at.
-        if (file_exists(cat("/proc/", one.file.pid, "/root", "/"))) known_.insert(one.id);
+        if (file_exists(cat("/proc/", one.file.pid, "/root"))) known_.insert(one.id);
     }
     return refusals;
 }

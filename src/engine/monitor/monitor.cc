@@ -3,24 +3,19 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "engine/monitor/load_linked.h"
 #include "engine/places/providers.h"
 #include "engine/results/report_rows.h"
 #include "engine/session/stale.h"
 #include "kernel/bpf/info.h"
-#include "kernel/bpf/preemption.h"
 #include "kernel/bpf/test_run.h"
 #include "kernel/host/cpus.h"
 #include "kernel/host/kernel_version.h"
 #include "kernel/host/pid_namespace.h"
-#include "kernel/host/syscall_names.h"
 #include "lang/event/sampling_events.h"
-#include "lang/insn/insn.h"
 #include "lang/ir/followed.h"
 #include "lang/program/probe_kinds.h"
 

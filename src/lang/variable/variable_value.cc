@@ -237,8 +237,7 @@ ir::Temp append_part(ir::Code& code, ir::Temp context, const VariableValue& valu
 }
 
 std::string part_text(const VariableValue::Part& part, unsigned whole) {
-    std::string text =
-        part.in_memory ? cat('[', to_text(part.steps), ']') : to_text(part.steps);
+    std::string text = part.in_memory ? cat('[', to_text(part.steps), ']') : to_text(part.steps);
     if (part.first_bit == 0 && part.bits >= whole) return text;
     return cat(part.bits, " bits from bit ", part.first_bit, " of ", text);
 }

@@ -59,8 +59,8 @@ private:
     std::span<const std::byte> bytes_;
 };
 
-// Which engine it is, a queue whose making is not recorded tells when its first job runs, and
-// before Linux 7.0 of which GT each.
+// A queue whose making is not recorded tells its kind of engine when its first job runs; older
+// kernels do not tell the GT before.
 std::string xe_ring(const std::string& engine, const std::string& gt) {
     return gt == "-" ? engine : cat(engine == "-" ? "" : engine + ' ', "gt", gt);
 }
@@ -161,7 +161,7 @@ public:
           file_(file),
           tells_run_(monitor.tells_run(file.context().events)),
           tells_done_(monitor.tells_done(file.context().events)),
-          replay_(assemble_shipped(std::string(monitor.file)), choice(monitor), file) {}
+          replay_(assemble_shipped(monitor.file), choice(monitor), file) {}
 
     const Monitor& monitor() const { return monitor_; }
 

@@ -146,10 +146,9 @@ private:
 };
 
 std::string legend_entry(double& x, double y, std::string_view style, std::string_view word) {
-    std::string text =
-        cat("<g class=\"", style, "\"><rect x=\"", pixels(x), "\" y=\"", pixels(y - 9),
-            "\" width=\"12\" height=\"10\"/><text x=\"", pixels(x + 17), "\" y=\"", pixels(y),
-            "\">", word, "</text></g>\n");
+    std::string text = cat("<g class=\"", style, "\"><rect x=\"", pixels(x), "\" y=\"",
+                           pixels(y - 9), "\" width=\"12\" height=\"10\"/><text x=\"",
+                           pixels(x + 17), "\" y=\"", pixels(y), "\">", word, "</text></g>\n");
     x += 17 + kCharacter * static_cast<double>(word.size()) + 18;
     return text;
 }
