@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "base/cat.h"
@@ -124,10 +126,17 @@ ObjectFinder::Global ObjectFinder::find_global(const std::string& name) {
     if (own)
         if (auto place = thread_place(own)) return {own, std::move(place)};
     Global other;
+    // The symbols are searched once, however many units declare it.
+    std::map<std::string, std::optional<VariablePlace>> places;
+    const auto place_of_thread = [&](const DwarfEntry& variable) {
+        const auto [it, is_new] = places.try_emplace(symbol_name(variable));
+        if (is_new) it->second = thread_place(variable);
+        return it->second;
+    };
     info_.for_each_unit([&](const DwarfEntry& root) {
         const DwarfEntry found = unit_variable(root, name);
         if (!found || !find_inherited(found, dw::AT_external)) return true;
-        if (!has_place(found)) other.place = thread_place(found);
+        if (!has_place(found)) other.place = place_of_thread(found);
         if (has_place(found) || other.place) other.entry = found;
         return !other.entry;
     });

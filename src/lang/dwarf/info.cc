@@ -337,13 +337,17 @@ std::optional<DwarfAttribute> find_attribute(const DwarfEntry& entry, unsigned n
     return found;
 }
 
+DwarfEntry origin_of(const DwarfEntry& entry) {
+    auto origin = find_attribute(entry, dw::AT_abstract_origin);
+    if (!origin) origin = find_attribute(entry, dw::AT_specification);
+    return origin ? entry_of(*origin) : DwarfEntry{};
+}
+
 std::optional<DwarfAttribute> find_inherited(const DwarfEntry& entry, unsigned name) {
     DwarfEntry at = entry;
     for (int level = 0; at && level < kDeepestOrigin; ++level) {
         if (const auto found = find_attribute(at, name)) return found;
-        auto origin = find_attribute(at, dw::AT_abstract_origin);
-        if (!origin) origin = find_attribute(at, dw::AT_specification);
-        at = origin ? entry_of(*origin) : DwarfEntry{};
+        at = origin_of(at);
     }
     return std::nullopt;
 }

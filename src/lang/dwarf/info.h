@@ -119,6 +119,8 @@ void for_each_child(const DwarfEntry& entry, const Visit& visit) {
 }
 
 std::optional<DwarfAttribute> find_attribute(const DwarfEntry& entry, unsigned name);
+// What the entry is an instance or a definition of; absent where it is neither.
+DwarfEntry origin_of(const DwarfEntry& entry);
 // The same, or else that of what the entry is an instance or a definition of.
 std::optional<DwarfAttribute> find_inherited(const DwarfEntry& entry, unsigned name);
 

@@ -113,9 +113,7 @@ bool find_path(const DwarfEntry& in, const DwarfEntry& entry, std::vector<std::s
 DwarfEntry declaration_of(DwarfEntry at) {
     constexpr int kMostLinks = 4;
     for (int level = 0; level < kMostLinks; ++level) {
-        auto link = find_attribute(at, dw::AT_abstract_origin);
-        if (!link) link = find_attribute(at, dw::AT_specification);
-        const DwarfEntry next = link ? entry_of(*link) : DwarfEntry{};
+        const DwarfEntry next = origin_of(at);
         if (!next) break;
         at = next;
     }
