@@ -36,7 +36,7 @@ ir::Temp ProbeCode::value_address(const TypedMap& map) {
 // The key of an element, in memory of its own, with `extra` bytes behind it.
 ProbeCode::Key ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>& keys,
                                  std::size_t first, std::size_t extra) {
-    if (shared_.has_address(map)) return std::nullopt;
+    if (shared_.has_address(map) || shared_.is_array_of_slots(map)) return std::nullopt;
     if (!map.is_keyed) {
         const Local key = allocate(kWord + extra);
         code_.store(key.place(), 0, ir::kU64);
@@ -61,8 +61,15 @@ ProbeCode::Key ProbeCode::key_of(const TypedMap& map, const std::vector<ExprPtr>
 }
 
 Value ProbeCode::eval_map(const Expr& expr) {
+    if (const Expr* const first = predicate_reads_.first_of(expr)) {
+        const auto known = read_.find(first);
+        if (known != read_.end()) return known->second;
+    }
     const TypedMap& map = map_of(expr);
-    return eval_element(map, key_of(map, expr.operands, 0), &expr);
+    const Value value = eval_element(map, key_of(map, expr.operands, 0), &expr);
+    // What is not a number may lie where something else is put later.
+    if (value.number && map.is_keyed && !shared_.options().tells_failures) read_[&expr] = value;
+    return value;
 }
 
 // What is not there reads as zeros.
@@ -164,10 +171,22 @@ void ProbeCode::emit_aggregation(const Expr& target, const Expr& call, const Fun
         code_.call(shared_.series_function_of(map), {address_of(*key), value, series_time()});
         return;
     }
-    if (!map.value->is_histogram()) return add_to(map, key, value);
-    const auto at = static_cast<std::int64_t>(shared_.map(map).key.find("slot")->offset);
-    code_.store(key->place(at), histogram_slot(map, value), ir::kU64);
-    add_to(map, key, 1);
+    if (map.value->is_histogram())
+        add_to_slot(map, key, histogram_slot(map, value));
+    else
+        add_to(map, key, value);
+}
+
+void ProbeCode::add_to_slot(const TypedMap& map, const Key& key, ir::Temp slot) {
+    if (key) {
+        const auto at = static_cast<std::int64_t>(shared_.map(map).key.find("slot")->offset);
+        code_.store(key->place(at), slot, ir::kU64);
+        add_to(map, key, 1);
+    } else if (shared_.is_added_to_once(map)) {
+        append_add(shared_.program(), code_, shared_.added_to(map), slot, 1);
+    } else {
+        code_.call(shared_.add_function_of(map), {slot});
+    }
 }
 
 // The time of CLOCK_TAI, which old kernels do not tell.

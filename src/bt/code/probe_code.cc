@@ -27,7 +27,7 @@ bool needs_much_stack(const Expr& expr) {
 }  // namespace
 
 ProbeCode::ProbeCode(const Instance& instance, ScriptCode& shared)
-    : instance_(instance), shared_(shared) {}
+    : instance_(instance), shared_(shared), predicate_reads_(*instance.probe) {}
 
 void ProbeCode::fail(const SourceRef& at, const std::string& message,
                      const std::string& hint) const {
@@ -130,6 +130,7 @@ std::vector<CodeItem> ProbeCode::compile_once(Memory memory, std::string_view la
     has_frame_ = memory == Memory::frame;
     has_whole_stack_ = memory == Memory::whole_stack;
     wants_frame_ = false;
+    read_.clear();
     stack_bytes_ = 0;
     frame_bytes_ = kWord;  // the first word says that it is in use
     code_.set_source(instance_.probe->at);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bt/code/predicate_reads.h"
 #include "bt/code/script_code.h"
 #include "bt/code/value.h"
 #include "bt/types/constants.h"
@@ -159,6 +160,7 @@ private:
     ir::Temp value_address(const TypedMap& map);
     void update(const TypedMap& map, const Key& key, const Value& value);
     void add_to(const TypedMap& map, const Key& key, ir::Operand value);
+    void add_to_slot(const TypedMap& map, const Key& key, ir::Temp slot);
     ir::Temp histogram_slot(const TypedMap& map, ir::Operand value);
     ir::Operand series_time();
     // `asked` is told of where there is none, if that is asked for; null: by nobody.
@@ -207,6 +209,8 @@ private:
     struct OuterCode;  // the code around a function that is a part of it
     OuterCode begin_inner();
     void end_inner(OuterCode outer);
+    PredicateReads predicate_reads_;
+    std::unordered_map<const Expr*, Value> read_;  // by the predicate
     std::unordered_map<const Expr*, std::string> records_;
     std::map<std::pair<const Expr*, std::string_view>, std::string> failures_;  // with the helper
     // What a read that fails is told of: the expression at hand; null in between.

@@ -21,7 +21,7 @@ constexpr std::uint64_t kRingBytes = 2 << 20;
 constexpr std::uint64_t kStacks = 16384;
 constexpr std::size_t kMostFrameBytes = 32760;  // of a value of a per-CPU map
 // A keyed histogram has an element for each key and slot in use.
-constexpr std::uint64_t kSlotsOfKey = 16, kMostSlots = 1002;
+constexpr std::uint64_t kSlotsOfKey = 16;
 // A keyed time series has an element for each key and interval.
 constexpr std::uint64_t kMostSeriesElements = 65536;
 constexpr const char* kUnsent = "unsent";
@@ -123,9 +123,14 @@ ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable
         for_each_expr(probe, [this](const Expr& expr) {
             const FunctionRow* const row =
                 expr.kind == Expr::Kind::call ? find_function(expr.text) : nullptr;
-            if (!row || (row->function != Fn::delete_ && row->function != Fn::clear)) return;
+            if (!row) return;
+            const bool deletes = row->function == Fn::delete_ || row->function == Fn::clear;
+            if (!deletes && row->function != Fn::zero) return;
             for (const ExprPtr& one : expr.operands)
-                if (one->kind == Expr::Kind::map) deleted_.insert(one->text);
+                if (one->kind == Expr::Kind::map) {
+                    emptied_.insert(one->text);
+                    if (deletes) deleted_.insert(one->text);
+                }
         });
     const auto count = [this](const auto& node, bool is_unrolled) {
         const Expr* to = nullptr;
@@ -187,10 +192,13 @@ const MapDeclaration& ScriptCode::map(const TypedMap& map) {
         ValueType number;
         number.is_signed = value.is_signed;
         made.value.add("value", number);
-        if (value.is_histogram()) {
-            ValueType slot;
-            made.key.add("slot", slot);
-            made.max_entries = map.is_keyed ? made.max_entries * kSlotsOfKey : kMostSlots;
+        if (is_array_of_slots(map)) {
+            made.type = BPF_MAP_TYPE_ARRAY;
+            made.key = Layout::of("slot", integer_value(sizeof(std::uint32_t)));
+            made.max_entries = value.slots();
+        } else if (value.is_histogram()) {
+            made.key.add("slot", ValueType{});
+            made.max_entries = map.is_keyed ? made.max_entries * kSlotsOfKey : value.slots();
         }
         program().maps.push_back(made);
     } else {

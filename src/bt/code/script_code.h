@@ -41,6 +41,11 @@ public:
     MapDeclaration added_to(const TypedMap& map);
     // Its one value has an address, and is looked up nowhere: of a number that is always there.
     bool has_address(const TypedMap& map) const;
+    // A histogram without keys, whose slots are the elements of an array. Of an array, nothing can
+    // be taken away, and what was zeroed is as what was never counted.
+    bool is_array_of_slots(const TypedMap& map) const {
+        return map.value->is_histogram() && !map.is_keyed && !emptied_.contains(map.name);
+    }
     // One place of one program adds to it.
     bool is_added_to_once(const TypedMap& map) const;
     // A map without keys whose value is there, and printed, though nothing was put in.
@@ -97,7 +102,7 @@ private:
     const CompileOptions& options_;
     Compiled& made_;
     std::map<std::string, std::size_t> adds_;  // by map: how many places add to it
-    std::set<std::string> deleted_;            // maps
+    std::set<std::string> deleted_, emptied_;  // maps: by delete() and clear(); by zero(), too
     std::size_t frame_bytes_ = 0, zero_bytes_ = 0, functions_ = 0;
 };
 

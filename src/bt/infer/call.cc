@@ -85,6 +85,17 @@ bool Inference::requires_keys(const Expr& call, const TypedMap& map) {
     return false;
 }
 
+// What has a slot for each part of its value is no element that a program finds.
+bool Inference::has_elements(const Expr& call, const Expr& map) {
+    const TypePtr value = map_of(map).value;
+    if (!value || !value->has_slots()) return true;
+    complain(map.at,
+             gpufs::cat(call.text, "() expects a map of single values; @", map.text, " is ",
+                        name_of(*value)),
+             call.text == "delete" ? gpufs::cat("clear(@", map.text, ") empties it") : "");
+    return false;
+}
+
 // delete() and has_key()
 TypePtr Inference::type_of_element_call(const Expr& expr, const FunctionRow&) {
     check_map_argument(expr);
@@ -109,6 +120,8 @@ void Inference::check_map_argument(const Expr& expr) {
         return complain(of.at, gpufs::cat(expr.text, "() expects a map to be provided"));
     TypedMap& map = map_of(of);
     if (expr.text == "has_key" && !requires_keys(expr, map)) return;
+    for (const ExprPtr& one : expr.operands)
+        if (one->kind == Expr::Kind::map && !has_elements(expr, *one)) return;
     if (expr.operands.size() == 2 && of.operands.empty() &&
         expr.operands[1]->kind != Expr::Kind::map)
         return add_key(map, expr.operands[1]->at, expr.operands, 1);

@@ -137,6 +137,7 @@ private:
     void check_map_argument(const Expr& expr);
     // Complains of a function that is for maps with keys only.
     bool requires_keys(const Expr& call, const TypedMap& map);
+    bool has_elements(const Expr& call, const Expr& map);
     TypePtr resolve(const TypeName& name);
     // A structure that was known by its name, with what is in it.
     TypePtr whole(const TypePtr& type) const;

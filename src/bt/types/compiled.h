@@ -25,11 +25,15 @@ struct ScriptMap {
     TypePtr value;
     // A scalar that the script never deletes: where nothing was put in, it is zero.
     bool is_always_there = false;
-    // hist and lhist: the Program's map has a u32 behind the key, aligned to 8 bytes: the slot.
-    // Its value is a u64, the count.
+    // hist and lhist: the Program's map has a u32 behind the key, aligned to 8 bytes: the slot. Its
+    // value is a u64, the count. Of a scalar that is never emptied, the map is an array, and the
+    // slot is the index.
+    //
     // hist: slot 0: n < 0; n in 0..2^bits-1: 1 + n; else with l = log2(n) - bits:
     // 1 + ((l + 1) << bits) + ((n >> l) & (2^bits - 1)).
+    //
     // lhist: slot 0: n < low; n >= high: 1 + (high - low) / step; else 1 + (n - low) / step.
+    //
     // tseries: the same u32, epoch % count; the value is a u64, the epoch, and the element's value.
     // An epoch of 0, and one of 2^63 or more, is none.
 };

@@ -111,6 +111,12 @@ constexpr StackFormName kStackForms[] = {{Type::StackForm::bpftrace, "bpftrace"}
 
 }  // namespace
 
+std::uint64_t Type::slots() const {
+    if (is(Kind::lhist)) return steps() + 2;
+    constexpr unsigned kTopBit = 62;  // of a positive 64-bit number
+    return (std::uint64_t{kTopBit - bits + 2} << bits) + 1;
+}
+
 bool Type::is_scalar() const {
     switch (kind) {
         case Kind::integer:

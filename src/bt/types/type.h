@@ -102,6 +102,8 @@ struct Type {
         return (static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low)) /
                static_cast<std::uint64_t>(step);
     }
+    // Of a histogram: how many slots there are.
+    std::uint64_t slots() const;
     // Fits a register: a number, a pointer, and what is kept as 8 bytes.
     bool is_scalar() const;
 };

@@ -199,7 +199,7 @@ void ScriptPrinter::print_entry(const bt::SentRecord& record, bt::Bytes bytes) {
         return output_.value(*map.value, value);
     }
     const bool is_series = map.value->is(bt::Type::Kind::tseries);
-    const std::uint64_t slots = is_series ? map.value->count : bt::slot_count(*map.value);
+    const std::uint64_t slots = is_series ? map.value->count : map.value->slots();
     std::vector<std::pair<std::vector<std::byte>, std::vector<std::byte>>> entries;
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
         std::memcpy(key.data() + key_bytes, &slot, sizeof slot);

@@ -55,12 +55,6 @@ bool is_lhist(const Type& type) {
     return type.is(Type::Kind::lhist);
 }
 
-std::uint32_t last_slot(const Type& type) {
-    if (is_lhist(type)) return static_cast<std::uint32_t>(type.steps()) + 1;
-    constexpr unsigned kTopBit = 62;  // of a positive 64-bit number
-    return (((kTopBit - type.bits) + 2) << type.bits);
-}
-
 HistogramRow row_of_slot(const Type& type, std::uint32_t slot) {
     const auto bound = [&](std::uint32_t of) {
         return is_lhist(type) ? lhist_bound(type, of) : hist_bound(type, of);
@@ -92,7 +86,7 @@ std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& cou
     std::optional<std::uint32_t> first;
     std::uint32_t last = 0;
     for (const auto& [slot, count] : counts) {
-        if (count == 0 || slot > last_slot(type)) continue;
+        if (count == 0 || slot >= type.slots()) continue;
         last = static_cast<std::uint32_t>(slot);
         if (!first) first = last;
     }
@@ -105,10 +99,6 @@ std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& cou
         rows.back().count = is_lhist(type) ? counted->second : divided(counted->second, false, div);
     }
     return rows;
-}
-
-std::uint64_t slot_count(const Type& type) {
-    return std::uint64_t{last_slot(type)} + 1;
 }
 
 void append_rows(std::string& out, const std::vector<HistogramRow>& rows) {

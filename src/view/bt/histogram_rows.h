@@ -26,9 +26,6 @@ struct HistogramRow {
 std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& counts,
                                          std::uint64_t div = 1);
 
-// How many slots a hist or lhist has: their numbers are less.
-std::uint64_t slot_count(const Type& type);
-
 // A line each, with a bar.
 void append_rows(std::string& out, const std::vector<HistogramRow>& rows);
 // [{"min": 0, "max": 0, "count": 2}, …], without the blank between rows.

@@ -59,17 +59,15 @@ void add_slot(Contents& contents, Entry& entry, const ScriptMap& map, const MapE
 }
 
 Contents gathered(const ScriptMap& map, std::span<const MapElement> elements) {
-    const std::size_t key_bytes = map.key ? map.key->bytes : sizeof(std::uint64_t);
     std::map<std::string_view, std::size_t> places;
     Contents out;
     for (const MapElement& element : elements) {
-        const Bytes key = element.key.first(key_bytes);
+        const auto [key, slot] = slot_key_of(map, element.key);
         const auto [place, is_new] = places.emplace(chars_of(key), out.entries.size());
         if (is_new) {
             out.entries.push_back({key, 0, {}, out.parts.size()});
             out.parts.emplace_back();
         }
-        const auto slot = load<std::uint32_t>(element.key, align_up(key_bytes, kWord));
         add_slot(out, out.entries[place->second], map, element, slot);
     }
     return out;
@@ -149,6 +147,14 @@ void append_value(std::string& out, const Type& type, Bytes value, const ValueWr
 }
 
 }  // namespace
+
+SlotKey slot_key_of(const ScriptMap& map, Bytes element_key) {
+    constexpr std::size_t kIndexBytes = sizeof(std::uint32_t);
+    if (map.key)
+        return {element_key.first(map.key->bytes),
+                load<std::uint32_t>(element_key, align_up(map.key->bytes, kWord))};
+    return {{}, load<std::uint32_t>(element_key, element_key.size() == kIndexBytes ? 0 : kWord)};
+}
 
 void append_map(std::string& out, const ScriptMap& map, std::span<const MapElement> elements,
                 const ValueWriter& writer, MapPart part) {

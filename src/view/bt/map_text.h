@@ -17,6 +17,13 @@ struct MapElement {
     Bytes key, value;
 };
 
+// What such a slot belongs to: the script's key, empty of a scalar.
+struct SlotKey {
+    Bytes key;
+    std::uint32_t slot = 0;
+};
+SlotKey slot_key_of(const ScriptMap& map, Bytes element_key);
+
 // What print(@m, top, div) asks for, and what the end of a run, which has defaults.
 struct MapPart {
     std::size_t top = 0;    // only the last so many, in their order; 0: all

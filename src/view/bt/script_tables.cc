@@ -108,16 +108,11 @@ void append_cells(Row& row, const Type& type, Bytes bytes, const RunningPart& pa
     row.push_back(text_cell(text));
 }
 
-std::size_t key_bytes(const ScriptMap& map) {
-    return map.key ? map.key->bytes : kWord;
-}
-
 // The counts of a histogram's slots, by key.
 std::map<Words, SlotCounts> histograms_of(const ScriptMap& map, const MapEntries& entries) {
     std::map<Words, SlotCounts> all;
     for (const MapEntry& entry : entries) {
-        const auto slot = load<std::uint32_t>(entry.key, align_up(key_bytes(map), kWord));
-        const Bytes key = entry.key.first(key_bytes(map));
+        const auto [key, slot] = slot_key_of(map, entry.key);
         all[{key.begin(), key.end()}][slot] += entry.words[0];
     }
     return all;
@@ -173,7 +168,7 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, MapEntries entries
     std::map<Words, SlotCounts> histograms;
     if (map.value->is_histogram()) {
         histograms = histograms_of(map, entries);
-        entries = MapEntries(key_bytes(map), 0);
+        entries = MapEntries(map.key ? map.key->bytes : 0, 0);
         for (const auto& [key, counts] : histograms) entries.add(key);
     }
     Columns keys, values;

@@ -85,6 +85,53 @@ BOOST_AUTO_TEST_CASE(an_element_is_read_only_where_its_value_is_asked_for) {
     BOOST_TEST(looks_up("tracepoint:sched:sample { $before = @[pid]++; @last = $before; }"));
 }
 
+// How often the last program of a script looks an element up.
+std::size_t lookups_of(const std::string& script) {
+    const std::string text = program_text(with_stages(script.c_str()).program);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("# map_lookup_elem", at)) != text.npos; ++at) ++count;
+    return count;
+}
+
+BOOST_AUTO_TEST_CASE(what_the_predicate_has_read_is_not_looked_up_again) {
+    const auto after = [](const std::string& predicate, const std::string& body,
+                          const std::string& key = "tid") {
+        return lookups_of("begin { @s[" + key + "] = 1; } tracepoint:sched:sample /" + predicate +
+                          "/ { " + body + " }");
+    };
+    BOOST_TEST(after("@s[tid]", "@last = nsecs - @s[tid]; delete(@s[tid]);") == 1);
+    BOOST_TEST(after("@s[tid, 1] > 5 && cpu == 2", "if (@s[tid, 1] > 7) { print(@s[tid, 1]); }",
+                     "tid, 1") == 1);
+    BOOST_TEST(after("@s[args.number]", "@s[args.number] = @s[args.number] + 1;", "(int32)1") == 1);
+    BOOST_TEST(after("!@s[tid]", "$a = @s[tid]; @s[tid] = $a;") == 1);
+
+    // Another element; one of another time; and one that may be something else by then.
+    BOOST_TEST(after("@s[tid]", "@last = @s[pid];") == 2);
+    BOOST_TEST(after("@s[nsecs]", "@last = @s[nsecs];", "nsecs") == 2);
+    BOOST_TEST(after("@s[tid]", "@s[pid] = 1; @last = @s[tid];") == 2);
+    BOOST_TEST(after("@s[tid]", "delete(@s[tid]); @last = @s[tid];") == 2);
+    BOOST_TEST(after("@s[tid]", "if (cpu) { delete(@s[tid]); } @last = @s[tid];") == 2);
+    // What the predicate may have left out.
+    BOOST_TEST(after("cpu || @s[tid]", "@last = @s[tid];") == 2);
+    BOOST_TEST(after("(cpu && @s[tid]) == 0", "@last = @s[tid];") == 2);
+    BOOST_TEST(after("cpu ? @s[tid] : 1", "@last = @s[tid];") == 2);
+    // Loops come back.
+    BOOST_TEST(after("@s[tid]", "while (@s[tid] < 9) { @s[tid] = 10; }") == 2);
+    BOOST_TEST(after("@s[tid]", "unroll (2) { @last = @s[tid]; @s[tid] = 3; }") == 3);
+}
+
+BOOST_AUTO_TEST_CASE(slots_of_a_histogram_without_keys_are_an_array) {
+    const auto type_of = [](const char* text) {
+        return with_stages(text).program.find_map("@h")->type;
+    };
+    BOOST_TEST(type_of("tracepoint:sched:sample { @h = hist(args.number); }") ==
+               BPF_MAP_TYPE_ARRAY);
+    BOOST_TEST(type_of("tracepoint:sched:sample { @h[pid] = hist(1); }") == BPF_MAP_TYPE_HASH);
+    // What was taken away or zeroed is not what never was.
+    BOOST_TEST(type_of("tracepoint:sched:sample { @h = hist(1); clear(@h) }") == BPF_MAP_TYPE_HASH);
+    BOOST_TEST(type_of("tracepoint:sched:sample { @h = hist(1); zero(@h) }") == BPF_MAP_TYPE_HASH);
+}
+
 BOOST_AUTO_TEST_CASE(a_name_that_is_a_key_alone_is_not_copied) {
     const std::string ir = with_stages(
                                "tracepoint:sched:sample { @[comm] = count(); } "

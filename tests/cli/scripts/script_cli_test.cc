@@ -11,6 +11,7 @@
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "cli/scripts/script_support.h"
 #include "kernel/bpf/support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
@@ -143,6 +144,35 @@ BOOST_AUTO_TEST_CASE(histograms_have_the_slots_of_bpftrace) {
                "[5, 10)                0 |                                                    |\n"
                "[10, ...)              1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|\n"
                "\n");
+}
+
+BOOST_AUTO_TEST_CASE(histograms_have_all_slots_of_64_bits) {
+    const std::string lowest = printed("@h = hist(-9223372036854775807 - 1);"),
+                      highest = printed("@h = hist(9223372036854775807);"),
+                      finest = printed("@h = hist(9223372036854775807, 5);");
+    BOOST_TEST(lowest.starts_with("\n\n@h:\n(..., 0) "), lowest);
+    BOOST_TEST(highest.starts_with("\n\n@h:\n[4E, 8E) "), highest);
+    BOOST_TEST(finest.find("1 |@@@") != std::string::npos, finest);
+}
+
+BOOST_AUTO_TEST_CASE(histograms_are_emptied) {
+    BOOST_TEST(printed("@h = hist(5); clear(@h);") == "\n\n");
+    BOOST_TEST(printed("@h = hist(5); zero(@h);") == "\n\n@h:\n\n");
+    BOOST_TEST(test::script_refusal("begin { @h = hist(5); delete(@h) }") ==
+               "stdin:1:30-32: ERROR: delete() expects a map of single values; @h is hist_t\n"
+               "HINT: clear(@h) empties it\n");
+    BOOST_TEST(test::script_refusal("begin { @h[1] = lhist(5, 0, 9, 1); print(has_key(@h, 1)) }") ==
+               "stdin:1:50-52: ERROR: has_key() expects a map of single values; @h is lhist_t\n");
+}
+
+BOOST_AUTO_TEST_CASE(values_that_the_predicate_has_read_are_those_of_their_time) {
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-e",
+         "begin { @s[1] = 5; @s[2] = 6; }"
+         "interval:ms:1 /@s[1] && @s[2] > 5/ {"
+         "  print((@s[1], @s[2])); @s[1] = 7; print(@s[1]); delete(@s[1]); print((@s[1], @s[2]));"
+         "  clear(@s); exit() }"});
+    BOOST_TEST(ended.out == "(5, 6)\n7\n(0, 6)\n\n\n", ended.err);
 }
 
 BOOST_AUTO_TEST_CASE(events_are_counted_exactly) {

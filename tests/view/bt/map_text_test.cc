@@ -187,6 +187,10 @@ BOOST_AUTO_TEST_CASE(a_histogram_without_a_key_has_no_brackets) {
     BOOST_TEST(map.text() == "@g:\n[10, ...)              1 " + kFull + "\n");
     BOOST_TEST(map.json() == R"({"type": "hist", "data": {"@g": [{"min": 10, "count": 1}]}})"
                              "\n");
+    // As an array has it: the key is the slot.
+    const Filled indexed = Filled("g", nullptr, std::make_shared<const Type>(type))
+                               .set(bytes_of(std::uint32_t{6}), bytes_of(std::uint64_t{1}));
+    BOOST_TEST(indexed.text() == map.text());
 }
 
 BOOST_AUTO_TEST_CASE(a_histogram_that_was_set_to_zero_has_no_rows) {
