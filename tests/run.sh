@@ -105,8 +105,10 @@ ring_vm() {
 }
 
 run_ring() {
+    local begin=$SECONDS
     "ring_$1" >"$logs/$1" 2>&1
     echo $? >"$logs/$1.status"
+    echo $((SECONDS - begin)) >"$logs/$1.seconds"
 }
 rings=$#
 # What needs nothing but a CPU is compiled and runs beside the rings that ask this machine's kernel,
@@ -122,6 +124,7 @@ for ring in "${aside[@]}"; do
     else
         cp "$logs/$ring.build" "$logs/$ring"
         echo 1 >"$logs/$ring.status"
+        echo 0 >"$logs/$ring.seconds"
     fi
 done &
 uncounted=0 failed_rings=()
@@ -131,7 +134,7 @@ for ring in "$@"; do
     vm) wait; run_ring vm ;;
     *) run_ring "$ring" ;;
     esac
-    echo "== $ring"
+    echo "== $ring: $(<"$logs/$ring.seconds") s, ended after $SECONDS s"
     cat "$logs/$ring"
     # A case that checked nothing fails here and nowhere else.
     if [ "$(<"$logs/$ring.status")" != 0 ] || grep -qs '^[0-9]* [1-9]' "$tally/$ring" "$tally/$ring"-*; then

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -70,22 +69,52 @@ std::string size_to_text(std::uint64_t bytes) {
     return unit == 0 ? cat(bytes) : cat(bytes, kUnits[unit - 1]);
 }
 
+namespace {
+
+// "1.5" of `unit_ns`, in ns. Exact where there is no fraction of a ns: times since 1970 have more
+// digits than a double.
+std::optional<std::int64_t> multiple(std::string_view number, std::int64_t unit_ns) {
+    constexpr std::size_t kMostDigits = 18;  // of a fraction that counts: 10^18 fits 64 bits
+    const std::size_t point = std::min(number.find('.'), number.size());
+    std::string_view fraction = number.substr(std::min(point + 1, number.size()));
+    if (point == 0 && fraction.empty()) return std::nullopt;
+    const bool is_digits = fraction.find_first_not_of("0123456789") == fraction.npos;
+    fraction = fraction.substr(0, kMostDigits);
+    const auto whole = point == 0 ? 0 : whole_number<std::int64_t>(number.substr(0, point));
+    const auto part = fraction.empty() ? 0 : whole_number<std::int64_t>(fraction);
+    if (!is_digits || !whole || !part) return std::nullopt;
+    double one = 1;
+    for (std::size_t i = 0; i < fraction.size(); ++i) one *= 10;
+    const auto rest = static_cast<std::int64_t>(
+        std::llround(static_cast<double>(*part) / one * static_cast<double>(unit_ns)));
+    std::int64_t ns = 0;
+    if (__builtin_mul_overflow(*whole, unit_ns, &ns) || __builtin_add_overflow(ns, rest, &ns))
+        return std::nullopt;
+    return ns;
+}
+
+}  // namespace
+
 std::chrono::nanoseconds parse_duration(std::string_view what, std::string_view text) {
     struct Unit {
         std::string_view name;
-        double ns;
+        std::int64_t ns;
     };
-    constexpr Unit kUnits[] = {{"ns", 1},   {"us", 1e3},   {"ms", 1e6}, {"s", 1e9},
-                               {"m", 60e9}, {"h", 3600e9}, {"", 1e9}};
-    double n = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
-    const auto unit = std::ranges::find(kUnits, rest, &Unit::name);
-    constexpr double kMaxNs = 9.2e18;
-    if (error != std::errc() || unit == std::end(kUnits) || !(n >= 0) || n * unit->ns > kMaxNs)
+    constexpr Unit kUnits[] = {{"ns", 1},
+                               {"us", 1'000},
+                               {"ms", 1'000'000},
+                               {"s", 1'000'000'000},
+                               {"m", 60'000'000'000},
+                               {"h", 3'600'000'000'000},
+                               {"", 1'000'000'000}};
+    const std::size_t behind = std::min(text.find_first_not_of("0123456789."), text.size());
+    const auto unit = std::ranges::find(kUnits, text.substr(behind), &Unit::name);
+    const auto ns =
+        unit == std::end(kUnits) ? std::nullopt : multiple(text.substr(0, behind), unit->ns);
+    if (!ns)
         throw UsageError(cat(what, " takes a time, not '", text, "'"),
                          "such as 500us, 1ms, 30s or 10m; a bare number is seconds");
-    return std::chrono::nanoseconds(std::llround(n * unit->ns));  // 1.001 has no double of its own
+    return std::chrono::nanoseconds(*ns);
 }
 
 std::string duration_to_text(std::chrono::nanoseconds time) {

@@ -177,7 +177,16 @@ BOOST_AUTO_TEST_CASE(times_carry_units) {
     // Which no double is exactly.
     BOOST_TEST((parse_duration("--over", "1.005s") == 1005ms));
     BOOST_TEST((parse_duration("--over", "1.001us") == 1001ns));
-    for (const char* bad : {"", "ms", "-1s", "1 s", "1y", "nan", "inf", "1e30s"})
+    BOOST_TEST((parse_duration("--from", "1764196301.123456789") == 1'764'196'301'123'456'789ns));
+    BOOST_TEST(
+        (parse_duration("--over", "9223372036.854775807s") == std::chrono::nanoseconds::max()));
+    BOOST_TEST((parse_duration("--over", ".5ms") == 500us));
+    BOOST_TEST((parse_duration("--over", "2.s") == 2s));
+    BOOST_TEST((parse_duration("--over", "0.00000000000000000000001h") == 0ns));
+    BOOST_TEST((parse_duration("--over", "0.9999999999999999999999h") == 1h));
+    BOOST_TEST((parse_duration("--over", "0.6ns") == 1ns));
+    for (const char* bad : {"", ".", "ms", "-1s", "1 s", "1y", "nan", "inf", "1e30s", "1.2.3s",
+                            "9223372036.854775808s", "99999999999999999999", "0x10s"})
         BOOST_CHECK_THROW(parse_duration("--over", bad), UsageError);
 }
 

@@ -4,15 +4,9 @@
 #include <optional>
 #include <string_view>
 
-namespace gpufs {
+#include "lang/dwarf/call_frames.h"
 
-// .eh_frame or .debug_frame, and where it is in memory as the file was linked.
-struct FrameSection {
-    std::string_view bytes;
-    std::uint64_t address = 0;
-    bool is_eh = false;
-    std::size_t address_bytes = 8;
-};
+namespace gpufs {
 
 // Where a function's frame is at an address ("CFA" in the standard): the address above the return
 // address that its caller pushed. A register plus an offset, or an expression.

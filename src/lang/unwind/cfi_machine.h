@@ -6,24 +6,19 @@
 #include <vector>
 
 #include "base/byte_reader.h"
+#include "lang/dwarf/call_frames.h"
 #include "lang/unwind/machine.h"
 #include "lang/unwind/rule.h"
 
 namespace gpufs {
 
-// Runs the call frame instructions of DWARF (section 6.4.2), as far as they concern the CFA, the
-// return address and the registers that are followed.
+// Makes rules of call frame information, as far as it concerns the CFA, the return address and the
+// registers that are followed.
 class CfiMachine {
 public:
-    struct Common {
-        const UnwindMachine* machine = nullptr;  // borrowed
-        std::uint64_t code_step = 1;
-        std::int64_t data_step = 1;
-        std::uint64_t return_register = 0;
-        bool is_signal = false;
-    };
-    // What follows has this in common, and begins with what `code` leaves behind.
-    void begin(const Common& common, std::string_view code);
+    // What follows has this in common, and begins with what its code leaves behind. Borrows the
+    // machine, and the bytes that `common` refers to.
+    void begin(const UnwindMachine& machine, const CommonFrames& common);
 
     // Visits the rules of a function in order of their addresses, which are from `begin` to below
     // `end`. Returns false where the code is damaged: its rules end there.
@@ -35,14 +30,14 @@ public:
         std::uint64_t at = begin;
         bool is_good = true;
         while (!from.at_end()) {
-            const auto step = take(from);
-            if (!step || !from.is_good()) {
+            const auto step = read_frame_step(from, common_);
+            if (!step || !take(*step)) {
                 is_good = false;
                 break;
             }
-            if (*step == 0) continue;
+            if (step->kind != FrameStep::Kind::advance || step->number == 0) continue;
             visit(at, rule());
-            const std::uint64_t next = at + *step;
+            const std::uint64_t next = at + static_cast<std::uint64_t>(step->number);
             if (next < at) {
                 is_good = false;
                 break;
@@ -68,16 +63,18 @@ private:
         Place frame, other, back;  // `back`: the return address, where calls push it
     };
 
-    // Runs one instruction. How far the address goes on: 0 for most; absent for a damaged one.
-    std::optional<std::uint64_t> take(ByteReader& from);
-    std::optional<std::uint64_t> take_extended(ByteReader& from, std::uint8_t opcode);
+    // False: no rules are known from here on.
+    bool take(const FrameStep& step);
     void define_cfa(std::string_view expression);
     void set(std::uint64_t reg, Place place);
     void restore(std::uint64_t reg);
     Place* find(std::uint64_t reg);
+    // Where an expression says that a register was saved.
+    Place place_of(std::string_view expression) const;
     UnwindRule rule() const;
 
-    Common common_;
+    const UnwindMachine* machine_ = nullptr;
+    CommonFrames common_;
     State initial_, state_;
     std::vector<State> remembered_;
 };

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lang/dwarf/call_frames.h"
 #include "lang/unwind/machine.h"
 #include "lang/unwind/rule.h"
 
@@ -27,36 +28,14 @@ public:
     void for_each(const Visit& visit);
 
     // Functions, and those of them that could not be read.
-    std::size_t functions() const noexcept { return entries_.size(); }
-    std::size_t damaged() const noexcept { return damaged_; }
+    std::size_t functions() const noexcept { return functions_.size(); }
+    std::size_t damaged() const noexcept { return reader_.damaged() + unread_; }
 
 private:
-    // What functions have in common, at an offset of the section.
-    struct Common {
-        std::size_t at = 0;
-        std::uint64_t code_step = 1;
-        std::int64_t data_step = 1;
-        std::uint64_t return_register = 0;
-        std::uint8_t encoding = 0;  // of addresses: DW_EH_PE_*
-        bool has_data = false;      // augmentation data, with its length in front
-        bool is_signal = false;
-        std::string_view code;
-    };
-    struct Entry {
-        std::uint64_t begin, end;
-        std::size_t common;  // an index
-        std::string_view code;
-    };
-    void read_entries();
-    bool read_common(std::size_t at, Common& common) const;
-    std::size_t common_at(std::size_t at);
-
-    std::string_view bytes_;
-    std::uint64_t address_;
+    CallFrameReader reader_;
     const UnwindMachine& machine_;
-    std::vector<Common> commons_;
-    std::vector<Entry> entries_;  // sorted by begin
-    std::size_t damaged_ = 0;
+    std::vector<FunctionFrames> functions_;  // sorted by begin
+    std::size_t unread_ = 0;                 // whose code is damaged
 };
 
 }  // namespace gpufs
