@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fuzz/fuzz.h"
-#include "lang/symbols/dwarf_lines.h"
+#include "lang/dwarf/lines.h"
 #include "lang/symbols/function_name.h"
 
 namespace gpufs::fuzz {

@@ -13,8 +13,8 @@
 #include "kernel/elf/elf_file.h"
 #include "lang/dwarf/frame.h"
 #include "lang/dwarf/info.h"
+#include "lang/dwarf/lines.h"
 #include "lang/dwarf/location.h"
-#include "lang/symbols/dwarf_lines.h"
 
 namespace gpufs {
 

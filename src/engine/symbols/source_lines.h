@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernel/elf/code_file.h"
-#include "lang/symbols/dwarf_lines.h"
+#include "lang/dwarf/lines.h"
 
 namespace gpufs {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lang/dwarf/info.h"
-#include "lang/symbols/dwarf_lines.h"
+#include "lang/dwarf/lines.h"
 
 namespace gpufs {
 

@@ -1,5 +1,5 @@
 #define BOOST_TEST_DYN_LINK
-#include "lang/symbols/dwarf_lines.h"
+#include "lang/dwarf/lines.h"
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>

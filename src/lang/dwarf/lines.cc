@@ -1,14 +1,15 @@
-#include "lang/symbols/dwarf_lines.h"
+#include "lang/dwarf/lines.h"
 
 #include <utility>
 
 #include "base/byte_reader.h"
 #include "base/path.h"
+#include "lang/dwarf/numbers.h"
 
 namespace gpufs {
 namespace {
 
-// DWARF 5, sections 7.22 and 7.5.6; earlier versions use the same numbers.
+// DWARF 5, section 7.22; earlier versions use the same numbers.
 enum StandardOpcode : std::uint8_t {
     kExtended = 0,
     kCopy = 1,
@@ -23,24 +24,6 @@ enum StandardOpcode : std::uint8_t {
 };
 enum ExtendedOpcode : std::uint8_t { kEndSequence = 1, kSetAddress = 2 };
 constexpr std::uint64_t kPath = 1, kDirectory = 2;  // DW_LNCT_path, DW_LNCT_directory_index
-enum Form : std::uint64_t {
-    kData2 = 0x05,
-    kData4 = 0x06,
-    kData8 = 0x07,
-    kString = 0x08,
-    kBlock = 0x09,
-    kData1 = 0x0b,
-    kStrp = 0x0e,
-    kUdata = 0x0f,
-    kStrx = 0x1a,
-    kStrpSup = 0x1d,
-    kData16 = 0x1e,
-    kLineStrp = 0x1f,
-    kStrx1 = 0x25,
-    kStrx2 = 0x26,
-    kStrx3 = 0x27,
-    kStrx4 = 0x28,
-};
 
 // The header of a unit's program.
 struct Header {
@@ -157,39 +140,39 @@ struct TableField {
     std::string_view in_place;
 
     std::string text(const LineTexts& texts) const {
-        if (form == kLineStrp && texts.line_str) return texts.line_str(number);
-        if (form == kStrp && texts.str) return texts.str(number);
+        if (form == dw::FORM_line_strp && texts.line_str) return texts.line_str(number);
+        if (form == dw::FORM_strp && texts.str) return texts.str(number);
         return std::string(in_place);
     }
 };
 TableField take_form(ByteReader& in, std::uint64_t form, std::size_t offset_bytes) {
     switch (form) {
-        case kString:
+        case dw::FORM_string:
             return {0, form, in.text()};
-        case kStrp:
-        case kLineStrp:
-        case kStrpSup:
+        case dw::FORM_strp:
+        case dw::FORM_line_strp:
+        case dw::FORM_strp_sup:
             return {in.number(offset_bytes), form, {}};
-        case kUdata:
-        case kStrx:
+        case dw::FORM_udata:
+        case dw::FORM_strx:
             return {in.uleb(), form, {}};
-        case kBlock:
+        case dw::FORM_block:
             in.take(in.uleb());
             return {};
-        case kData1:
-        case kStrx1:
+        case dw::FORM_data1:
+        case dw::FORM_strx1:
             return {in.number(1), form, {}};
-        case kData2:
-        case kStrx2:
+        case dw::FORM_data2:
+        case dw::FORM_strx2:
             return {in.number(2), form, {}};
-        case kStrx3:
+        case dw::FORM_strx3:
             return {in.number(3), form, {}};
-        case kData4:
-        case kStrx4:
+        case dw::FORM_data4:
+        case dw::FORM_strx4:
             return {in.number(4), form, {}};
-        case kData8:
+        case dw::FORM_data8:
             return {in.number(8), form, {}};
-        case kData16:
+        case dw::FORM_data16:
             in.take(16);
             return {};
     }
@@ -223,7 +206,7 @@ void walk_table(ByteReader& in, std::size_t offset_bytes, const Visit& visit) {
 // DWARF 2 to 4: directories, then files, both counted from 1; an empty name ends each list.
 template <class Visit>
 void walk_old_files(const Header& header, const Visit& visit) {
-    const auto field = [](std::string_view text) { return TableField{0, kString, text}; };
+    const auto field = [](std::string_view text) { return TableField{0, dw::FORM_string, text}; };
     ByteReader in(header.tables);
     std::vector<std::string_view> directories{""};
     for (std::string_view name = in.text(); !name.empty(); name = in.text())
