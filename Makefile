@@ -211,16 +211,15 @@ $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-chec
 	$(Q)$(if $(call variant,apart),$(CROSS)objcopy --only-keep-debug $@ $@.debug && \
 		$(CROSS)strip --strip-all $@ && $(CROSS)objcopy --add-gnu-debuglink=$@.debug $@)
 
-# The folders that each record goes through.
-HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/expr src/lang/print_fmt \
-       src/lang/trace_dat src/lang/perf_data src/lang/trace_text src/engine/trace src/engine/recording src/view src/view/export src/view/trace src/view/monitor \
-       src/view/report src/view/bt))
+# What each record goes through.
+HOT := $(wildcard $(addsuffix /*.cc,src/base src/vm src/lang/event src/lang/expr src/lang/print_fmt \
+       src/lang/trace_dat src/engine/trace src/view/trace src/view/export))
 $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
 # own. The warnings are the matter of the usual build: -Os has some that are none.
 static:
-	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
+	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -fno-pie -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
 		LDFLAGS='$$(SMALL)' $(B)/static/gpufs
 	@echo "        $$(stat -c %s $(B)/static/gpufs) bytes"
 # Without what nothing refers to; where the gold linker is, functions of the same code are one. Of
@@ -230,7 +229,7 @@ static:
 SMALL = -static -no-pie -s -Wl,--gc-sections,--build-id=none$(if $(IS_ARM64),$(,)--eh-frame-hdr) \
         $(and $(shell command -v $(CROSS)ld.gold),-fuse-ld=gold -Wl$(,)--icf=safe) $(ZSTD_UNUSED)
 ZSTD_UNUSED = $(shell $(CROSS)nm -g --defined-only "$$($(CXX) -print-file-name=libzstd.a)" 2>/dev/null | \
-	awk '/:$$/ {unused = /^zstd_(lazy|opt|v0[0-9])\.o:/} unused && $$2 == "T" {print "-Wl,--defsym=" $$3 "=abort"}')
+	awk '/:$$/ {unused = /^zstd_(double_fast|lazy|ldm|opt|v0[0-9])\.o:/} unused && $$2 == "T" {print "-Wl,--defsym=" $$3 "=abort"}')
 
 # The headers that most files include are compiled once: they are 25,000 lines of a source, and
 # 80,000 of a test. g++ takes them only under the flags they were compiled with.
@@ -303,9 +302,9 @@ $(call objects,src/kernel/host/syscall_names.cc): override CPPFLAGS += -I$(B)/ge
 $(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
-BUILD_PKGS := g++ make libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev \
+BUILD_PKGS := g++ make zstd libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev \
               libboost-test-dev
-CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
+CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils \
               lz4 llvm-19 debian-archive-keyring xfsprogs btrfs-progs
 BROWSER_PKGS := chromium
 GDB_PKGS   := gdb binutils python3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# embed.sh FUNCTION FILE...: a C++ source whose FUNCTION returns the files and their texts, packed by
-# gzip: as they are, they would be a twentieth of the binary. Declared in base/embedded.h.
+# embed.sh FUNCTION FILE...: a C++ source whose FUNCTION returns the files, their texts packed
+# together by zstd: as they are, they would be a twelfth of the binary. Declared in base/embedded.h.
 set -eu
 
 function=$1
@@ -14,11 +14,19 @@ namespace {
 
 using std::literals::operator""sv;
 
+constexpr EmbeddedTexts kTexts = {
+END
+cat "$@" | zstd -19 -qc --no-check | od -An -v -tx1 | sed 's/ /\\x/g; s/.*/    "&"/; $ s/$/sv,/'
+cat <<END
+    $(cat "$@" | wc -c)};
+
 constexpr EmbeddedFile kFiles[] = {
 END
+begin=0
 for file; do
-    printf '    {"%s",\n' "${file#*/}"
-    gzip -9nc "$file" | od -An -v -tx1 | sed 's/ /\\x/g; s/.*/     "&"/; $ s/$/sv},/'
+    bytes=$(wc -c <"$file")
+    echo "    {\"${file#*/}\", &kTexts, $begin, $bytes},"
+    begin=$((begin + bytes))
 done
 cat <<END
 };
@@ -28,4 +36,3 @@ cat <<END
 std::span<const EmbeddedFile> $function() { return kFiles; }
 
 }  // namespace gpufs
-END

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <string_view>
 
 namespace gpufs {
 
@@ -10,8 +10,8 @@ namespace gpufs {
 // the kernel's own words (error_log, verifier log), which are shown indented below.
 class Error : public std::runtime_error {
 public:
-    explicit Error(const std::string& what, std::string hint = {}, std::string evidence = {})
-        : std::runtime_error(what), hint_(std::move(hint)), evidence_(std::move(evidence)) {}
+    explicit Error(const std::string& what, std::string_view hint = {},
+                   std::string_view evidence = {});
     const std::string& hint() const noexcept { return hint_; }
     const std::string& evidence() const noexcept { return evidence_; }
 
@@ -35,7 +35,8 @@ class UnsupportedError : public Error {
 class SysError : public Error {
 public:
     // `doing` completes the sentence "cannot ...", for example "open '/x'".
-    SysError(int code, const std::string& doing, std::string hint = {}, std::string evidence = {});
+    SysError(int code, const std::string& doing, std::string_view hint = {},
+             std::string_view evidence = {});
     int code() const noexcept { return code_; }
 
 private:

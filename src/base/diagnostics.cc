@@ -31,7 +31,7 @@ void Diagnostics::add(const SourceText& source, Span at, PlacedMessage message) 
 }
 
 void Diagnostics::error(const SourceText& source, Span at, std::string_view message,
-                        const std::string& hint) {
+                        std::string_view hint) {
     add(source, at, place_message(source, at, message, hint));
 }
 

@@ -26,7 +26,7 @@ class Diagnostics {
 public:
     // What was told of the same place already is not told again.
     void error(const SourceText& source, Span at, std::string_view message,
-               const std::string& hint = {});
+               std::string_view hint = {});
     // Adds a mistake that a parser threw about `source`.
     void error(const SourceText& source, const SourceError& mistake);
 

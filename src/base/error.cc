@@ -4,9 +4,12 @@
 
 namespace gpufs {
 
-SysError::SysError(int code, const std::string& doing, std::string hint, std::string evidence)
-    : Error(cat("cannot ", doing, ": ", std::generic_category().message(code)), std::move(hint),
-            std::move(evidence)),
+Error::Error(const std::string& what, std::string_view hint, std::string_view evidence)
+    : std::runtime_error(what), hint_(hint), evidence_(evidence) {}
+
+SysError::SysError(int code, const std::string& doing, std::string_view hint,
+                   std::string_view evidence)
+    : Error(cat("cannot ", doing, ": ", std::generic_category().message(code)), hint, evidence),
       code_(code) {}
 
 }  // namespace gpufs

@@ -49,16 +49,22 @@ SourcePos position_of(const SourceText& source, std::size_t offset) {
 }
 
 PlacedMessage place_message(const SourceText& source, Span at, std::string_view message,
-                            std::string hint) {
+                            std::string_view hint) {
     PlacedMessage made;
     made.name = source.name;
     made.begin = position_of(source, at.begin);
     made.end = position_of(source, std::max(at.begin, at.end));
     made.line = source.line(made.begin.line);
     made.message = message;
-    made.hint = std::move(hint);
+    made.hint = hint;
     return made;
 }
+
+SourceError::SourceError(const SourceText& source, Span at, std::string_view message,
+                         std::string_view hint)
+    : UsageError(point_at(source, at, message), hint),
+      Placed({place_message(source, at, message, hint)}),
+      at_(at) {}
 
 std::string pointed_at(const PlacedMessage& mistake) {
     const std::string_view line = mistake.line;

@@ -41,7 +41,7 @@ struct PlacedMessage {
     bool operator==(const PlacedMessage&) const = default;
 };
 PlacedMessage place_message(const SourceText& source, Span at, std::string_view message,
-                            std::string hint = {});
+                            std::string_view hint = {});
 
 // A mistake in three lines: "name:line:col: error: message", the source line, the caret. Of a long
 // line what is around the caret is shown, with "..." where more is left out. Without the hint.
@@ -69,10 +69,8 @@ private:
 // A mistake in a text, shown with its source line. Exit status 2.
 class SourceError : public UsageError, public Placed {
 public:
-    SourceError(const SourceText& source, Span at, std::string_view message, std::string hint = {})
-        : UsageError(point_at(source, at, message), hint),
-          Placed({place_message(source, at, message, std::move(hint))}),
-          at_(at) {}
+    SourceError(const SourceText& source, Span at, std::string_view message,
+                std::string_view hint = {});
     Span at() const noexcept { return at_; }
     // The message without its position, for callers that know the text under another name.
     const std::string& message() const noexcept { return messages().front().message; }

@@ -29,8 +29,7 @@ bool needs_much_stack(const Expr& expr) {
 ProbeCode::ProbeCode(const Instance& instance, ScriptCode& shared)
     : instance_(instance), shared_(shared), predicate_reads_(*instance.probe) {}
 
-void ProbeCode::fail(const SourceRef& at, const std::string& message,
-                     const std::string& hint) const {
+void ProbeCode::fail(const SourceRef& at, const std::string& message, std::string_view hint) const {
     throw SourceError(shared_.script().sources.at(at.source), at.span, message, hint);
 }
 

@@ -191,7 +191,7 @@ private:
         return constant_of(expr, instance_, shared_.table());
     }
     [[noreturn]] void fail(const SourceRef& at, const std::string& message,
-                           const std::string& hint = {}) const;
+                           std::string_view hint = {}) const;
 
     const Instance& instance_;
     ScriptCode& shared_;

@@ -31,8 +31,7 @@ struct InferenceInput {
             warnings.push_back(std::move(made));
     }
     // Once, of however many instances.
-    void complain(const SourceRef& at, std::string_view message,
-                  const std::string& hint = {}) const {
+    void complain(const SourceRef& at, std::string_view message, std::string_view hint = {}) const {
         Diagnostics one;
         one.error(script.sources.at(at.source), at.span, message, hint);
         mistakes.add(one);
@@ -149,7 +148,7 @@ private:
                  std::size_t first = 0);
 
     TypedMap& map_of(const Expr& expr);
-    void complain(const SourceRef& at, std::string_view message, const std::string& hint = {}) {
+    void complain(const SourceRef& at, std::string_view message, std::string_view hint = {}) {
         if (is_final_) in_.complain(at, message, hint);
     }
     std::optional<std::int64_t> constant(const Expr& expr) const {

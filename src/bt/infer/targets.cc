@@ -240,7 +240,7 @@ private:
     }
 
     // The config says what becomes of a probe whose target is not there.
-    void missing(const AttachPoint& point, const std::string& name, const std::string& hint = {}) {
+    void missing(const AttachPoint& point, const std::string& name, std::string_view hint = {}) {
         using Missing = TypeOptions::Missing;
         const std::string message =
             in_.options.is_old
@@ -248,7 +248,7 @@ private:
                 : gpufs::cat("No matches for ", name_of(point.provider), ' ', name, '.');
         const Missing what = in_.options.if_missing(probe_);
         if (what == Missing::mistake) return in_.complain(point.at, message, hint);
-        if (!first_missing_) first_missing_ = Mistake{point.at, message, hint};
+        if (!first_missing_) first_missing_ = Mistake{point.at, message, std::string(hint)};
         if (what == Missing::caution) in_.warn(point.at, gpufs::cat(message, " Skipping."));
     }
 

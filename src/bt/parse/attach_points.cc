@@ -97,8 +97,8 @@ private:
     }
     void put_argument(std::size_t& i);
 
-    [[noreturn]] void fail(std::string_view message, std::string hint = {}) const {
-        throw Mistake{token_.at, cat(name_of(point_.provider), " ", message), std::move(hint)};
+    [[noreturn]] void fail(std::string_view message, std::string_view hint = {}) const {
+        throw Mistake{token_.at, cat(name_of(point_.provider), " ", message), std::string(hint)};
     }
     void require(bool holds, std::string_view form) const {
         if (!holds) fail(cat("takes ", form));

@@ -55,11 +55,11 @@ SourceRef Parser::from(SourceRef first) const {
     return first;
 }
 
-void Parser::fail(const Token& token, std::string_view message, std::string hint) const {
-    throw Mistake{token.at, cat(description_of(token), " ", message), std::move(hint)};
+void Parser::fail(const Token& token, std::string_view message, std::string_view hint) const {
+    throw Mistake{token.at, cat(description_of(token), " ", message), std::string(hint)};
 }
-void Parser::fail_missing(std::string_view what, std::string hint) const {
-    throw Mistake{behind(), cat(what, " is missing here"), std::move(hint)};
+void Parser::fail_missing(std::string_view what, std::string_view hint) const {
+    throw Mistake{behind(), cat(what, " is missing here"), std::string(hint)};
 }
 
 void Parser::expect(std::string_view sign, std::string_view where) {

@@ -37,8 +37,8 @@ private:
     SourceRef from(SourceRef first) const;
     SourceRef from(const Token& first) const { return from(first.at); }
     [[noreturn]] void fail(const Token& token, std::string_view message,
-                           std::string hint = {}) const;
-    [[noreturn]] void fail_missing(std::string_view what, std::string hint = {}) const;
+                           std::string_view hint = {}) const;
+    [[noreturn]] void fail_missing(std::string_view what, std::string_view hint = {}) const;
 
     // Nesting, which is bounded: a script is no reason to run out of stack.
     class Deeper {

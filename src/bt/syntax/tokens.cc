@@ -43,8 +43,8 @@ Lexer::Lexer(const SourceText& source, SourceRef part, Mode mode,
         at_ = std::min(text_.find('\n'), end_);
 }
 
-void Lexer::report(std::size_t begin, std::size_t end, std::string message, std::string hint) {
-    report_({{source_, {begin, end}}, std::move(message), std::move(hint)});
+void Lexer::report(std::size_t begin, std::size_t end, std::string message, std::string_view hint) {
+    report_({{source_, {begin, end}}, std::move(message), std::string(hint)});
 }
 
 Token Lexer::token(Token::Kind kind, std::size_t begin) const {

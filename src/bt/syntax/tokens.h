@@ -62,7 +62,8 @@ private:
     void skip_comment();
     bool begins_line() const;
     Token token(Token::Kind kind, std::size_t begin) const;
-    void report(std::size_t begin, std::size_t end, std::string message, std::string hint = {});
+    void report(std::size_t begin, std::size_t end, std::string message,
+                std::string_view hint = {});
 
     Token directive();
     Token attach_point();

@@ -213,7 +213,7 @@ TypeTable::TypeTable(const Script& script, World& world, Diagnostics& diagnostic
     diagnostics_ = nullptr;
 }
 
-void TypeTable::mistake(SourceRef at, std::string_view message, const std::string& hint) const {
+void TypeTable::mistake(SourceRef at, std::string_view message, std::string_view hint) const {
     if (diagnostics_) diagnostics_->error(script_.sources.at(at.source), at.span, message, hint);
 }
 

@@ -61,7 +61,7 @@ private:
     // Null while the structure is being laid out, and for one that cannot be.
     std::shared_ptr<const Structure> lay_out(std::size_t index) const;
     TypePtr member_type(const CMember& member) const;
-    void mistake(SourceRef at, std::string_view message, const std::string& hint = {}) const;
+    void mistake(SourceRef at, std::string_view message, std::string_view hint = {}) const;
 
     const Script& script_;
     World& world_;

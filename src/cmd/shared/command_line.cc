@@ -344,9 +344,9 @@ void check_exclusive(std::initializer_list<GivenOption> options) {
     }
 }
 
-void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint) {
+void check_words(const std::vector<std::string>& words, std::size_t most, std::string_view hint) {
     if (words.size() > most)
-        throw UsageError(cat("'", words[most], "' is one word too many"), std::move(hint));
+        throw UsageError(cat("'", words[most], "' is one word too many"), hint);
 }
 
 }  // namespace gpufs

@@ -95,6 +95,7 @@ const char* first_given(std::initializer_list<GivenOption> options);
 void check_exclusive(std::initializer_list<GivenOption> options);
 
 // Throws UsageError if there are more than `most` words.
-void check_words(const std::vector<std::string>& words, std::size_t most, std::string hint = {});
+void check_words(const std::vector<std::string>& words, std::size_t most,
+                 std::string_view hint = {});
 
 }  // namespace gpufs

@@ -83,14 +83,13 @@ RefusedProgram::RefusedProgram(const Program& program, const Linked& linked,
       Placed(places_of(program, linked, refusal)),
       log_(refusal.log()) {}
 
-RefusedProgram::RefusedProgram(const RefusedProgram& other, std::string hint, std::string evidence)
-    : Error(other.what(), std::move(hint), std::move(evidence)),
-      Placed(other.messages()),
-      log_(other.log_) {}
+RefusedProgram::RefusedProgram(const RefusedProgram& other, std::string_view hint,
+                               std::string_view evidence)
+    : Error(other.what(), hint, evidence), Placed(other.messages()), log_(other.log_) {}
 
 LacksHelper::LacksHelper(const std::string& message, std::vector<PlacedMessage> places,
-                         std::string hint)
-    : UnsupportedError(places.empty() ? message : pointed_at(places.front()), std::move(hint)),
+                         std::string_view hint)
+    : UnsupportedError(places.empty() ? message : pointed_at(places.front()), hint),
       Placed(std::move(places)) {}
 
 Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec,

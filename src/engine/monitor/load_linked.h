@@ -26,7 +26,7 @@ class RefusedProgram : public Error, public Placed {
 public:
     RefusedProgram(const Program& program, const Linked& linked, const VerifierError& refusal);
     // The same with other words below it.
-    RefusedProgram(const RefusedProgram& other, std::string hint, std::string evidence);
+    RefusedProgram(const RefusedProgram& other, std::string_view hint, std::string_view evidence);
     // The whole log, for -v.
     const std::string& log() const noexcept { return log_; }
 
@@ -38,7 +38,8 @@ private:
 // user's text.
 class LacksHelper : public UnsupportedError, public Placed {
 public:
-    LacksHelper(const std::string& message, std::vector<PlacedMessage> places, std::string hint);
+    LacksHelper(const std::string& message, std::vector<PlacedMessage> places,
+                std::string_view hint);
 };
 
 // Loads linked code into the kernel. `spec` gives the program's type; instructions, licence and

@@ -25,7 +25,7 @@ const EmbeddedFile* find_shipped(std::string_view name) {
 }
 
 SourceText text_of(const EmbeddedFile& file) {
-    return {cat(kShipped, file.name), file.text()};
+    return {cat(kShipped, file.name), std::string(file.text())};
 }
 
 OwnFiles own_monitors() {

@@ -73,8 +73,8 @@ VariablePlace ObjectFinder::located(const DwarfEntry& variable) {
     return place_of(variable, context_);
 }
 
-void ObjectFinder::fail(std::string reason, std::string hint) const {
-    throw Unreadable{at_, std::move(reason), std::move(hint), false, false};
+void ObjectFinder::fail(std::string reason, std::string_view hint) const {
+    throw Unreadable{at_, std::move(reason), std::string(hint), false, false};
 }
 
 // --- the variable ---------------------------------------------------------------------------
@@ -107,7 +107,7 @@ ProgramObject ObjectFinder::variable(const VariablePath& path) {
     if (hint.empty())
         hint = names.empty() ? cat("'", spot_.function, "' has no variables here")
                              : cat("'", spot_.function, "' has ", listed_names(names));
-    fail(cat("there is no variable '", name, "' here"), std::move(hint));
+    fail(cat("there is no variable '", name, "' here"), hint);
 }
 
 std::string ObjectFinder::missing_split_hint() const {
@@ -218,7 +218,7 @@ void ObjectFinder::member(ProgramObject& object, const std::string& name) {
             hint = "the file only declares it: its members are not described";
         else if (hint.empty())
             hint = cat("it has ", listed_names(names));
-        fail(cat(type.to_text(), " has no member '", name, "'"), std::move(hint));
+        fail(cat(type.to_text(), " has no member '", name, "'"), hint);
     }
     const DwarfType its = type_of(found->entry);
     shift(object, found->at, its.bytes().value_or(0), found->first_bit, found->bits);

@@ -55,7 +55,7 @@ public:
     // Of a number, an enumeration's value or an address; throws for what is none, or of another
     // size than those of C.
     ir::Type require_number(const DwarfType& named) const;
-    [[noreturn]] void fail(std::string reason, std::string hint = {}) const;
+    [[noreturn]] void fail(std::string reason, std::string_view hint = {}) const;
     // Of a value, or of the address of one.
     [[noreturn]] void fail_computed(const RuntimeNumber& number, bool is_address = false) const;
 

@@ -41,8 +41,8 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(std::string_view message, std::string hint) const {
-        throw SourceError(source_, at_, message, std::move(hint));
+    [[noreturn]] void fail(std::string_view message, std::string_view hint) const {
+        throw SourceError(source_, at_, message, hint);
     }
 
     std::uint64_t address_of_offset(std::uint64_t offset) const {

@@ -174,8 +174,8 @@ private:
     void note(std::string text) {
         if (std::ranges::count(notes_, text) == 0) notes_.push_back(std::move(text));
     }
-    [[noreturn]] void fail(std::string_view message, std::string hint) const {
-        throw SourceError(source_, definition_.place_at, message, std::move(hint));
+    [[noreturn]] void fail(std::string_view message, std::string_view hint) const {
+        throw SourceError(source_, definition_.place_at, message, hint);
     }
 
     const SourceText& source_;

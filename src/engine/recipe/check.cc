@@ -54,7 +54,7 @@ private:
         ++mistakes_;
         diagnostics_.error(recipe_.source, e);
     }
-    void lack(Span at, const std::string& what, std::string_view message, const std::string& hint) {
+    void lack(Span at, const std::string& what, std::string_view message, std::string_view hint) {
         if (std::ranges::count(lacks_, what) == 0) lacks_.push_back(what);
         diagnostics_.error(recipe_.source, at, message, hint);
     }

@@ -50,7 +50,8 @@ SourceText load_recipe(const std::string& name_or_file) {
     if (own.has(name_or_file)) return read_trusted(own.path(name_or_file));
     std::vector<std::string> names = own.names();
     for (const EmbeddedFile& file : embedded_recipes()) {
-        if (embedded_name(file) == name_or_file) return {std::string(file.name), file.text()};
+        if (embedded_name(file) == name_or_file)
+            return {std::string(file.name), std::string(file.text())};
         names.push_back(embedded_name(file));
     }
     std::string hint = did_you_mean(name_or_file, names);

@@ -67,7 +67,7 @@ std::string missing_capability(bool perfmon) {
                perf ? "" : "CAP_PERFMON");
 }
 
-void throw_bpf_error(int code, const std::string& doing, std::string hint) {
+void throw_bpf_error(int code, const std::string& doing, std::string_view hint) {
     if (code == ENOSYS)
         throw UnsupportedError(cat("cannot ", doing, ": this kernel has no bpf(2)"),
                                "a kernel with CONFIG_BPF_SYSCALL=y");
@@ -76,9 +76,8 @@ void throw_bpf_error(int code, const std::string& doing, std::string hint) {
             cat("cannot ", doing, ": this user may not"),
             may_load_programs() && has_memlock_limit() ? kLiftMemlock : missing_capability());
     if (code == kENotSupp)
-        throw UnsupportedError(cat("cannot ", doing, ": this kernel does not support it"),
-                               std::move(hint));
-    throw SysError(code, doing, std::move(hint));
+        throw UnsupportedError(cat("cannot ", doing, ": this kernel does not support it"), hint);
+    throw SysError(code, doing, hint);
 }
 
 }  // namespace gpufs

@@ -30,7 +30,7 @@ void set_object_name(char* field, std::string_view name);
 // Throws the error for a bpf(2) call that failed with `code`; `doing` completes "cannot ...".
 // ENOSYS, EPERM and EACCES become an UnsupportedError that names what is missing; other codes a
 // SysError.
-[[noreturn]] void throw_bpf_error(int code, const std::string& doing, std::string hint = {});
+[[noreturn]] void throw_bpf_error(int code, const std::string& doing, std::string_view hint = {});
 
 // A hint that names the capability this user lacks. `perfmon`: the call also needs CAP_PERFMON.
 std::string missing_capability(bool perfmon = true);

@@ -70,7 +70,7 @@ private:
         return true;
     }
 
-    bool wrong(const AdhocWord& name, std::string_view message, const std::string& hint = {}) {
+    bool wrong(const AdhocWord& name, std::string_view message, std::string_view hint = {}) {
         mistakes_.error(sources_.at(name.at.source), name.at.span, message, hint);
         return false;
     }

@@ -21,10 +21,11 @@ Span directive_of(const SourceText& source, Span line) {
     const std::string_view text = source.text;
     std::size_t begin = line.begin;
     while (begin < line.end && (text[begin] == ' ' || text[begin] == '\t')) ++begin;
+    if (begin == line.end || text[begin] != '.') return {begin, begin};
     std::size_t end = begin;
     while (end < line.end && is_name_char(text[end])) ++end;
     const std::string_view word = text.substr(begin, end - begin);
-    if (word.size() < 2 || word[0] != '.' || word == ".quad") return {begin, begin};
+    if (word.size() < 2 || word == ".quad") return {begin, begin};
     while (line.begin < line.end && end < line.end && (text[end] == ' ' || text[end] == '\t'))
         ++end;
     if (end < line.end && text[end] == ':') return {begin, begin};
@@ -120,7 +121,7 @@ private:
     static constexpr std::size_t kStructureCount = 7;
     static const std::array<Structure, kStructureCount> kStructures;
 
-    void complain(const SourceRef& at, std::string_view message, const std::string& hint = {}) {
+    void complain(const SourceRef& at, std::string_view message, std::string_view hint = {}) {
         work_.errors.error(work_.sources[at.source], at.span, message, hint);
     }
 
@@ -139,7 +140,7 @@ private:
             };
             if (scope_ == AsmScope::outline) {
                 // Lines behind a directive that belong to it begin with none.
-                if (!std::ranges::count(kOutline, text(word))) continue;
+                if (word.begin == word.end || !std::ranges::count(kOutline, text(word))) continue;
             } else if (word.begin == word.end) {
                 code_line({index, lines[i]});
                 continue;

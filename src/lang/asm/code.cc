@@ -37,7 +37,7 @@ public:
     }
 
 private:
-    void complain(const SourceRef& at, std::string_view message, const std::string& hint = {}) {
+    void complain(const SourceRef& at, std::string_view message, std::string_view hint = {}) {
         work_.errors.error(work_.sources[at.source], at.span, message, hint);
     }
 

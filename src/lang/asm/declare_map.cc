@@ -219,8 +219,8 @@ void DeclarationParser::aggregation_arguments(Aggregation& how) {
 
 void DeclarationParser::complete(const AsmToken& name, MapDeclaration& map) {
     const MapType& rule = rule_of(map);
-    const auto lacks = [&](std::string_view what, std::string hint) {
-        tokens_.fail(name.span, cat("map '", name.text, "' has no ", what), std::move(hint));
+    const auto lacks = [&](std::string_view what, std::string_view hint) {
+        tokens_.fail(name.span, cat("map '", name.text, "' has no ", what), hint);
     };
     if (rule.key == KeyRule::own && map.key.members.empty()) lacks("key", "as in key u32");
     if (rule.key == KeyRule::index)

@@ -54,8 +54,8 @@ public:
 private:
     bool is_comment() const { return source_.text[at_] == '#' || source_.text[at_] == ';'; }
 
-    [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const {
-        throw SourceError(source_, at, message, std::move(hint));
+    [[noreturn]] void fail(Span at, std::string_view message, std::string_view hint = {}) const {
+        throw SourceError(source_, at, message, hint);
     }
 
     std::string_view text_of(Span span) const {

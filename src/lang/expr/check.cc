@@ -332,8 +332,8 @@ private:
         return subject.kind == Kind::cpu ? "the number of a CPU" : "the name of a task";
     }
 
-    [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const {
-        throw SourceError(source_, at, message, std::move(hint));
+    [[noreturn]] void fail(Span at, std::string_view message, std::string_view hint = {}) const {
+        throw SourceError(source_, at, message, hint);
     }
 
     const SourceText& source_;

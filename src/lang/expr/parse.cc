@@ -356,8 +356,8 @@ private:
              bare_text_ ? std::string(kQuotesHint) : "");
     }
 
-    [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const {
-        throw SourceError(source_, at, message, std::move(hint));
+    [[noreturn]] void fail(Span at, std::string_view message, std::string_view hint = {}) const {
+        throw SourceError(source_, at, message, hint);
     }
 
     bool at_end() const { return at_ == text_.size(); }

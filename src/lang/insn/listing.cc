@@ -139,7 +139,7 @@ void InsnSequence::complain_of_holes() {
 }
 
 void InsnSequence::link(const Ref& ref) {
-    const auto complain = [&](std::string_view message, const std::string& hint) {
+    const auto complain = [&](std::string_view message, std::string_view hint) {
         diagnostics_->error(*places_[ref.insn].source, ref.symbol.span, message, hint);
     };
     const std::string& name = ref.symbol.to.name;

@@ -241,20 +241,20 @@ InsnParser::Operand InsnParser::stored_register(const Address& at) {
 }
 
 Int128 InsnParser::in_range(const AsmValue& value, Int128 low, Int128 high, std::string_view what,
-                            std::string hint) {
+                            std::string_view hint) {
     if (value.number < low || value.number > high)
         tokens_.fail(value.span,
                      cat(to_text(value.number), " is out of range: ", what, " goes from ",
                          to_text(low), " to ", to_text(high)),
-                     std::move(hint));
+                     hint);
     return value.number;
 }
 
-__s32 InsnParser::extended_immediate(const AsmValue& value, std::string hint) {
+__s32 InsnParser::extended_immediate(const AsmValue& value, std::string_view hint) {
     if (value.number > kMax31 && value.number <= kMax32 && hint.empty())
         hint = cat("its 32 bits are sign-extended to 64: ", to_text(value.number - kMax32 - 1),
                    " is what they can say");
-    return static_cast<__s32>(in_range(value, kMin31, kMax31, "an immediate", std::move(hint)));
+    return static_cast<__s32>(in_range(value, kMin31, kMax31, "an immediate", hint));
 }
 
 __s32 InsnParser::low_immediate(const AsmValue& value) {

@@ -100,10 +100,10 @@ private:
     __s32 target(InsnRef::Slot slot, bool* is_kernels = nullptr);
     // An immediate that the instruction sign-extends to 64 bits; low_immediate(): one that it uses
     // as 32 bits.
-    __s32 extended_immediate(const AsmValue& value, std::string hint = {});
+    __s32 extended_immediate(const AsmValue& value, std::string_view hint = {});
     __s32 low_immediate(const AsmValue& value);
     Int128 in_range(const AsmValue& value, Int128 low, Int128 high, std::string_view what,
-                    std::string hint = {});
+                    std::string_view hint = {});
     // A constant without symbols.
     AsmValue plain_value();
     // Notes the value's symbol, if any; the number to encode then is 0.

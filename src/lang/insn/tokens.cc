@@ -175,14 +175,14 @@ void AsmTokens::expect_end() {
     if (!at_end()) fail_expected("the end of the line");
 }
 
-void AsmTokens::fail_expected(std::string_view what, std::string hint) const {
+void AsmTokens::fail_expected(std::string_view what, std::string_view hint) const {
     const std::string found =
         token_.is_end() ? "the end of the line" : cat("'", text_of(token_.span), "'");
-    fail(token_.span, cat("expected ", what, ", found ", found), std::move(hint));
+    fail(token_.span, cat("expected ", what, ", found ", found), hint);
 }
 
-void AsmTokens::fail(Span at, std::string_view message, std::string hint) const {
-    throw SourceError(*source_, at, message, std::move(hint));
+void AsmTokens::fail(Span at, std::string_view message, std::string_view hint) const {
+    throw SourceError(*source_, at, message, hint);
 }
 
 }  // namespace gpufs

@@ -69,8 +69,8 @@ public:
     Span since(const AsmToken& from) const { return {from.span.begin, last_end_}; }
 
     // Throws SourceError "expected `what`, found ..." at the next token.
-    [[noreturn]] void fail_expected(std::string_view what, std::string hint = {}) const;
-    [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const;
+    [[noreturn]] void fail_expected(std::string_view what, std::string_view hint = {}) const;
+    [[noreturn]] void fail(Span at, std::string_view message, std::string_view hint = {}) const;
 
 private:
     void skip_blank();

@@ -86,7 +86,7 @@ Insn at_place(const bpf_insn& op, const SourceRef& at) {
 
 }  // namespace
 
-void LinkContext::error(const SourceRef& at, std::string_view message, const std::string& hint) {
+void LinkContext::error(const SourceRef& at, std::string_view message, std::string_view hint) {
     if (mistakes.is_full()) return;
     // Code that was generated has no text.
     const SourceText none{program.name.empty() ? probe.name : program.name, {}};
@@ -95,7 +95,7 @@ void LinkContext::error(const SourceRef& at, std::string_view message, const std
                    message, hint);
 }
 
-void LinkContext::fail(const SourceRef& at, std::string_view message, const std::string& hint) {
+void LinkContext::fail(const SourceRef& at, std::string_view message, std::string_view hint) {
     error(at, message, hint);
     throw Unresolved();
 }
@@ -308,7 +308,7 @@ void ItemResolver::fill_field(const Relocation& relocation, Insn& insn) {
 // Does the instruction read what the format says is there?
 void ItemResolver::check_access(const Relocation& relocation, const Field& field,
                                 const Insn& insn) {
-    const auto fail = [&](std::string_view message, const std::string& hint = {}) {
+    const auto fail = [&](std::string_view message, std::string_view hint = {}) {
         job_.fail(relocation.at, message, hint);
     };
     const std::string named = cat("field '", field.name, '\'');

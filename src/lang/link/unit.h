@@ -58,10 +58,10 @@ struct LinkContext {
     Diagnostics mistakes = {};
 
     bool has_v4() const { return target.features.contains("isa_v4"); }
-    void error(const SourceRef& at, std::string_view message, const std::string& hint = {});
+    void error(const SourceRef& at, std::string_view message, std::string_view hint = {});
     // Notes the mistake and throws Unresolved: there is nothing to make of this item.
     [[noreturn]] void fail(const SourceRef& at, std::string_view message,
-                           const std::string& hint = {});
+                           std::string_view hint = {});
 };
 struct Unresolved {};
 

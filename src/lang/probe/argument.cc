@@ -258,8 +258,8 @@ private:
         return {at_.begin + at, at_.begin + at + size};
     }
     [[noreturn]] void fail(std::size_t at, std::size_t size, std::string_view message,
-                           std::string hint = {}) const {
-        throw SourceError(source_, span(at, size), message, std::move(hint));
+                           std::string_view hint = {}) const {
+        throw SourceError(source_, span(at, size), message, hint);
     }
 
     const SourceText& source_;

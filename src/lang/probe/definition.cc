@@ -176,8 +176,8 @@ private:
     [[noreturn]] void fail_number(std::string_view text) const {
         fail(cat("'", text, "' has no number where one belongs"), "such as 0x39 or 57");
     }
-    [[noreturn]] void fail(std::string_view message, std::string hint) const {
-        throw SourceError(source_, at_, message, std::move(hint));
+    [[noreturn]] void fail(std::string_view message, std::string_view hint) const {
+        throw SourceError(source_, at_, message, hint);
     }
 
     const SourceText& source_;

@@ -118,8 +118,8 @@ private:
         return name;
     }
 
-    [[noreturn]] void fail(Span at, std::string_view message, std::string hint) const {
-        throw SourceError(source_, at, message, std::move(hint));
+    [[noreturn]] void fail(Span at, std::string_view message, std::string_view hint) const {
+        throw SourceError(source_, at, message, hint);
     }
 
     const SourceText& source_;

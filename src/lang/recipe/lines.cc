@@ -77,8 +77,8 @@ bool RecipeLine::at_end() {
     return at_ == end_;
 }
 
-void RecipeLine::fail(Span at, std::string_view message, std::string hint) const {
-    throw SourceError(source_, at, message, std::move(hint));
+void RecipeLine::fail(Span at, std::string_view message, std::string_view hint) const {
+    throw SourceError(source_, at, message, hint);
 }
 
 void RecipeLine::require(std::string_view what) {

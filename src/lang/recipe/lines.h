@@ -45,7 +45,7 @@ public:
     // Throws SourceError unless at the end of the line.
     void end();
 
-    [[noreturn]] void fail(Span at, std::string_view message, std::string hint = {}) const;
+    [[noreturn]] void fail(Span at, std::string_view message, std::string_view hint = {}) const;
 
 private:
     void skip_space();

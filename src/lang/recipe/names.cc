@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    void complain(Span at, std::string_view message, const std::string& hint = {}) {
+    void complain(Span at, std::string_view message, std::string_view hint = {}) {
         mistakes_.error(recipe_.source, at, message, hint);
     }
 

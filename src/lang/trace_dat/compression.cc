@@ -43,10 +43,13 @@ void require_one_frame(std::span<const std::byte> bytes) {
         throw Error("zstd: a block is not one frame");
 }
 
-std::string by_zstd(std::span<const std::byte> bytes, int level) {
+// The level of zstd that keeps up with a recording. `make static` leaves the code of others out.
+constexpr int kFast = 1;
+
+std::string by_zstd(std::span<const std::byte> bytes) {
     std::string out(::ZSTD_compressBound(bytes.size()), '\0');
     out.resize(
-        check_zstd(::ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), level)));
+        check_zstd(::ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kFast)));
     return out;
 }
 
@@ -87,7 +90,7 @@ std::string compress(Compression kind, std::span<const std::byte> bytes) {
             break;
         }
         case Compression::zstd:
-            return by_zstd(bytes, ZSTD_CLEVEL_DEFAULT);
+            return by_zstd(bytes);
         case Compression::none:
             out = plain;
             break;
@@ -110,7 +113,6 @@ FastCompressor::~FastCompressor() {
 }
 
 std::string_view FastCompressor::compress(std::span<const std::byte> bytes) {
-    constexpr int kFast = 1;
     const std::size_t needed = ::ZSTD_compressBound(bytes.size());
     if (needed > state_->room) {
         state_->out = std::make_unique_for_overwrite<char[]>(needed);

@@ -87,7 +87,7 @@ public:
 private:
     [[noreturn]] void fail(Span at, std::string_view message,
                            std::string hint = std::string(kUsage)) const {
-        throw SourceError(source_, at, message, std::move(hint));
+        throw SourceError(source_, at, message, hint);
     }
 
     bool is_between(std::size_t i) const { return is_space(text_[i]) || text_[i] == ':'; }
@@ -273,8 +273,9 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const HistTerm& term, std::string_view message, std::string hint) const {
-        throw SourceError(source_, term.at, message, std::move(hint));
+    [[noreturn]] void fail(const HistTerm& term, std::string_view message,
+                           std::string_view hint) const {
+        throw SourceError(source_, term.at, message, hint);
     }
     static bool is_for_numbers(std::string_view modifier) {
         constexpr std::string_view kNumbers[] = {"hex",     "sym",  "sym-offset",

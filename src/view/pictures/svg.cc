@@ -75,7 +75,7 @@ std::string percent_text(std::uint64_t part, std::uint64_t whole) {
 
 std::string picture_part(std::string_view name) {
     for (const EmbeddedFile& file : embedded_pictures())
-        if (file.name.ends_with(cat('/', name))) return file.text();
+        if (file.name.ends_with(cat('/', name))) return std::string(file.text());
     return {};
 }
 
