@@ -212,15 +212,21 @@ $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-chec
 		$(CROSS)strip --strip-all $@ && $(CROSS)objcopy --add-gnu-debuglink=$@.debug $@)
 
 # What each record goes through.
-HOT := $(wildcard $(addsuffix /*.cc,src/base src/vm src/lang/event src/lang/expr src/lang/print_fmt \
-       src/lang/trace_dat src/engine/trace src/view/trace src/view/export))
+HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/print_fmt src/lang/trace_dat \
+       src/view/trace src/view/export))
 $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
 # own. The warnings are the matter of the usual build: -Os has some that are none.
+#
+# No exception passes through the C libraries: they are linked without the tables for that. Nothing
+# of libtraceevent that calls sscanf() is called.
+C_LIBS := c traceevent elf z zstd lzma
 static:
+	$(Q)mkdir -p $(B)/static/c; for lib in $(C_LIBS); do $(CROSS)objcopy -R .eh_frame -R .rela.eh_frame \
+		"$$($(CXX) -print-file-name=lib$$lib.a)" $(B)/static/c/lib$$lib.a || exit 1; done
 	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -fno-pie -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
-		LDFLAGS='$$(SMALL)' $(B)/static/gpufs
+		LDFLAGS='$$(SMALL) -L$(B)/static/c -flto-partition=one -Wl$$(,)--defsym=__isoc99_sscanf=abort' $(B)/static/gpufs
 	@echo "        $$(stat -c %s $(B)/static/gpufs) bytes"
 # Without what nothing refers to; where the gold linker is, functions of the same code are one. Of
 # zstd, the levels that nothing compresses with and the formats before its first release, which

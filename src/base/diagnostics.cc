@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/sorted.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -55,7 +56,7 @@ void Diagnostics::add(const Diagnostics& others) {
 std::vector<PlacedMessage> Diagnostics::shown() const {
     std::vector<const Entry*> order;
     for (const Entry& entry : entries_) order.push_back(&entry);
-    std::ranges::stable_sort(order, [](const Entry* a, const Entry* b) {
+    sort_stably(order, [](const Entry* a, const Entry* b) {
         return a->source != b->source ? a->source < b->source : a->at.begin < b->at.begin;
     });
     std::vector<PlacedMessage> messages;

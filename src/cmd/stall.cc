@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
@@ -237,7 +238,7 @@ std::string start_text(const StallHunt& hunt) {
     std::vector<std::pair<std::size_t, std::string>> rows;
     rows.reserve(doing.size());
     for (const auto& [what, n] : doing) rows.emplace_back(n, what);
-    std::ranges::sort(rows, std::greater<>());
+    sort_stably(rows, std::greater<>());
     for (std::size_t i = 0; i < std::min<std::size_t>(4, rows.size()); ++i)
         text += cat(i == 0 ? ": " : ", ", rows[i].first, " ", rows[i].second);
     return text + (rows.size() > 4 ? ", ..." : "");

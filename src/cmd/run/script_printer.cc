@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sorted.h"
 #include "cmd/run/script_run.h"
 #include "engine/results/lost_counters.h"
 #include "kernel/host/shell_command.h"
@@ -280,7 +281,7 @@ bt::OutputPlace ScriptPrinter::place_of(const SourceRef& where) const {
 void ScriptPrinter::print_maps() {
     std::vector<const bt::ScriptMap*> maps;
     for (const bt::ScriptMap& map : script_.maps) maps.push_back(&map);
-    std::ranges::sort(maps, {}, [](const bt::ScriptMap* map) { return map->name; });
+    sort_stably(maps, {}, [](const bt::ScriptMap* map) { return map->name; });
     for (const bt::ScriptMap* map : maps) print_map(*map, {}, false);
 }
 

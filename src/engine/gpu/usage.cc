@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/find_by_name.h"
+#include "base/sorted.h"
 
 namespace gpufs {
 namespace {
@@ -46,7 +47,7 @@ std::uint64_t memory(const ProcessUse& process) {
 }
 
 void sort(std::vector<ProcessUse>& processes) {
-    std::ranges::sort(processes, [](const ProcessUse& a, const ProcessUse& b) {
+    sort_stably(processes, [](const ProcessUse& a, const ProcessUse& b) {
         return std::tuple(busy(b), memory(b), a.pid) < std::tuple(busy(a), memory(a), b.pid);
     });
 }

@@ -5,6 +5,7 @@
 
 #include "base/cat.h"
 #include "base/path.h"
+#include "base/sorted.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/ranges.h"
 #include "lang/dwarf/scope.h"
@@ -124,7 +125,7 @@ std::vector<NamedFunction> find_named_functions(DebugInfo& info, const std::stri
         });
         return true;
     });
-    std::ranges::sort(found, {}, &NamedFunction::address);
+    sort_stably(found, {}, &NamedFunction::address);
     return found;
 }
 
@@ -168,7 +169,7 @@ std::uint64_t behind_prologue(DebugInfo& info, const DwarfEntry& function, std::
     for_each_row_in(info, code_of(function), [&](const LineRow& row, const auto&) {
         rows.emplace_back(row.address, row.is_prologue_end);
     });
-    std::ranges::sort(rows);
+    sort_stably(rows);
     // Compilers that do not mark it begin the second row there.
     for (const auto& [address, is_end] : rows)
         if (is_end && address >= begin) return address;

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "base/error.h"
+#include "base/sorted.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/recipe/probes.h"
@@ -149,9 +150,8 @@ private:
                 made.triggers.push_back(trigger.trigger);
                 made.triggers.back().condition = condition(event, trigger, format);
             }
-            std::ranges::stable_sort(made.triggers, {}, [](const Trigger& trigger) {
-                return firing_order(trigger.action);
-            });
+            sort_stably(made.triggers, {},
+                        [](const Trigger& trigger) { return firing_order(trigger.action); });
             result_.events.push_back(std::move(made));
         });
     }

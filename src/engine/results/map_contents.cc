@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/sorted.h"
 
 namespace gpufs {
 namespace {
@@ -32,7 +33,7 @@ bool refuses_keys(const MapDeclaration& map) {
 void complete_histogram(const Aggregation& how, MapEntries& entries, std::size_t i) {
     std::vector<HistogramBucket>& buckets = entries.buckets(i);
     std::vector<HistogramBucket> of_cpus = std::exchange(buckets, {});
-    std::ranges::stable_sort(of_cpus, {}, &HistogramBucket::number);
+    sort_stably(of_cpus, {}, &HistogramBucket::number);
     merge_buckets(how, of_cpus, buckets);
     const std::span<std::uint64_t> words = entries.words(i);
     std::ranges::fill(words, 0);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sorted.h"
+
 namespace gpufs {
 namespace {
 
@@ -103,7 +105,7 @@ std::vector<CpuUse> CpuOccupancy::who_ran(int cpu, std::uint64_t begin_ns,
         const auto name = names_.find(pid);
         uses.push_back({pid, name == names_.end() ? std::string() : name->second, t});
     }
-    std::ranges::sort(uses, [](const CpuUse& a, const CpuUse& b) {
+    sort_stably(uses, [](const CpuUse& a, const CpuUse& b) {
         return a.ns != b.ns ? a.ns > b.ns : a.pid < b.pid;
     });
     return uses;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/kernel_abi.h"
+#include "base/sorted.h"
 
 namespace gpufs {
 
@@ -223,7 +224,7 @@ std::vector<Stall*> StallTracker::due(std::uint64_t now_ns) {
         task.was_due = true;
         stalls.push_back(&*task.open);
     }
-    std::ranges::sort(stalls, {}, [](const Stall* s) { return std::pair(s->begin_ns, s->tid); });
+    sort_stably(stalls, {}, [](const Stall* s) { return std::pair(s->begin_ns, s->tid); });
     return stalls;
 }
 
@@ -268,7 +269,7 @@ std::vector<Stall> StallTracker::ongoing(std::uint64_t now_ns) const {
         stall.is_ongoing = true;
         add(std::move(stall));
     }
-    std::ranges::sort(stalls, {}, [](const Stall& s) { return std::pair(s.begin_ns, s.tid); });
+    sort_stably(stalls, {}, [](const Stall& s) { return std::pair(s.begin_ns, s.tid); });
     return stalls;
 }
 

@@ -8,6 +8,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/scan.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "kernel/host/proc_task.h"
 #include "kernel/host/root_directory.h"
@@ -40,7 +41,7 @@ JitMap::JitMap(std::string text) : text_(std::move(text)) {
                             static_cast<std::uint32_t>(at),
                             static_cast<std::uint32_t>(name.size())});
     }
-    std::ranges::stable_sort(entries_, {}, &Entry::start);
+    sort_stably(entries_, {}, &Entry::start);
 }
 
 std::optional<JitMap::Function> JitMap::find(std::uint64_t address) const {

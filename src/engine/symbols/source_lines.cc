@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "base/sorted.h"
+
 namespace gpufs {
 namespace {
 
@@ -36,7 +38,7 @@ void SourceLines::index() {
         }
         at += unit.size();
     }
-    std::ranges::sort(stretches_, {}, [](const Stretch& s) { return s.span.begin; });
+    sort_stably(stretches_, {}, [](const Stretch& s) { return s.span.begin; });
 }
 
 std::optional<SourceLine> SourceLines::find(std::uint64_t address) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sorted.h"
 #include "engine/trace/raw_buffer.h"
 
 namespace gpufs {
@@ -141,7 +142,7 @@ private:
             const Head head = head_of(page(id));
             if (head.commit != 0) plan_.push_back({head.timestamp, id});
         }
-        std::ranges::stable_sort(plan_, {}, &Planned::timestamp);
+        sort_stably(plan_, {}, &Planned::timestamp);
         // The reader's page is older than all pages in the ring.
         plan_.insert(plan_.begin(), {0, meta.reader_id, meta.reader_read});
         plan_.front().timestamp = head_of(page(meta.reader_id)).timestamp;

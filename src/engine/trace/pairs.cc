@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sorted.h"
 #include "lang/event/field_value.h"
 
 namespace gpufs {
@@ -86,7 +87,7 @@ void RecordPairs::forget_open() {
 
 std::vector<RecordPairs::Pair> RecordPairs::longest() const {
     std::vector<Pair> pairs = longest_;
-    std::ranges::stable_sort(pairs, is_longer);
+    sort_stably(pairs, is_longer);
     return pairs;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "kernel/elf/debug_file.h"
 #include "kernel/elf/elf_file.h"
@@ -135,9 +136,9 @@ std::vector<ElfFunction> find_functions(const std::string& path, std::string_vie
                                      GELF_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
         });
     // Of two tables the one that has the version.
-    std::ranges::stable_sort(functions, std::greater(), &ElfFunction::version);
+    sort_stably(functions, std::greater(), &ElfFunction::version);
     const auto key = [](const ElfFunction& f) { return std::tie(f.offset, f.name); };
-    std::ranges::stable_sort(functions, {}, key);
+    sort_stably(functions, {}, key);
     const auto is_same = [&](const ElfFunction& a, const ElfFunction& b) {
         return key(a) == key(b);
     };

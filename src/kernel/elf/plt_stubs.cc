@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/sorted.h"
 #include "kernel/elf/relocations.h"
 
 namespace gpufs {
@@ -122,7 +123,7 @@ std::vector<PltStub> plt_stubs(const ElfFile& file) {
         if (has_stubs(section)) machine->add_stubs(section, functions, stubs);
         return true;
     });
-    std::ranges::sort(stubs, {}, &PltStub::address);
+    sort_stably(stubs, {}, &PltStub::address);
     return stubs;
 }
 

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/scan.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "kernel/host/proc_task.h"
 
@@ -42,7 +43,7 @@ std::vector<GpuProcess::File> open_gpu_nodes(DIR* descriptors) {
         const auto fd = node.empty() ? std::nullopt : Scan(entry->d_name).take_number<int>();
         if (fd) files.push_back({std::string(node), *fd, {}, 0});
     }
-    std::ranges::sort(files, {}, &GpuProcess::File::fd);
+    sort_stably(files, {}, &GpuProcess::File::fd);
     return files;
 }
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/scan.h"
+#include "base/sorted.h"
 #include "base/text.h"
 
 namespace gpufs {
@@ -23,7 +24,7 @@ std::string value_of(std::string_view text, std::string_view name) {
 // Sorted, numbers at their ends by size: "card2", "card10".
 std::vector<std::string> names_in(const std::string& directory) {
     std::vector<std::string> names = list_directory_if_readable(directory);
-    std::ranges::sort(names, {}, [](const std::string& name) {
+    sort_stably(names, {}, [](const std::string& name) {
         return std::pair(name.size(), std::string_view(name));
     });
     return names;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "kernel/host/cpus.h"
 #include "kernel/perf/event.h"
 
@@ -107,7 +108,7 @@ void SideBand::drain(const std::function<void(const SideBandRecord&)>& visit) {
         }
         ring.release();
     }
-    std::ranges::stable_sort(places, {}, &Place::time_ns);
+    sort_stably(places, {}, &Place::time_ns);
     for (const Place& place : places)
         if (const auto record = parse(std::span(bytes).subspan(place.begin, place.size)))
             visit(*record);

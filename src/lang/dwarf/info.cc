@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/byte_reader.h"
+#include "base/sorted.h"
 #include "lang/dwarf/numbers.h"
 
 namespace gpufs {
@@ -51,7 +52,7 @@ DwarfAbbreviations parse_abbreviations(std::string_view bytes) {
         all.push_back(std::move(one));
     }
     if (!std::ranges::is_sorted(all, {}, &DwarfAbbreviation::code))
-        std::ranges::stable_sort(all, {}, &DwarfAbbreviation::code);
+        sort_stably(all, {}, &DwarfAbbreviation::code);
     return all;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/sorted.h"
 #include "base/suggest.h"
 #include "lang/insn/helpers.h"
 #include "lang/insn/names.h"
@@ -172,7 +173,7 @@ void InsnSequence::link(const Ref& ref) {
 
 void InsnSequence::end_log() {
     complain_of_holes();
-    std::ranges::stable_sort(refs_, {}, &Ref::insn);
+    sort_stably(refs_, {}, &Ref::insn);
 }
 
 void InsnSequence::link_labels() {

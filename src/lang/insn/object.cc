@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/sorted.h"
 #include "lang/insn/image.h"
 #include "lang/insn/names.h"
 #include "lang/insn/tokens.h"
@@ -64,8 +65,8 @@ public:
                 add_references(i, found[static_cast<std::size_t>(at)]);
         }
         for (BpfSection& section : found) {
-            std::ranges::stable_sort(section.functions, {}, &BpfSection::Name::insn);
-            std::ranges::stable_sort(section.references, {}, &BpfSection::Name::insn);
+            sort_stably(section.functions, {}, &BpfSection::Name::insn);
+            sort_stably(section.references, {}, &BpfSection::Name::insn);
         }
         return found;
     }

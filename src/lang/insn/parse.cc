@@ -251,10 +251,12 @@ Int128 InsnParser::in_range(const AsmValue& value, Int128 low, Int128 high, std:
 }
 
 __s32 InsnParser::extended_immediate(const AsmValue& value, std::string_view hint) {
+    std::string sign;
     if (value.number > kMax31 && value.number <= kMax32 && hint.empty())
-        hint = cat("its 32 bits are sign-extended to 64: ", to_text(value.number - kMax32 - 1),
+        sign = cat("its 32 bits are sign-extended to 64: ", to_text(value.number - kMax32 - 1),
                    " is what they can say");
-    return static_cast<__s32>(in_range(value, kMin31, kMax31, "an immediate", hint));
+    return static_cast<__s32>(
+        in_range(value, kMin31, kMax31, "an immediate", sign.empty() ? hint : sign));
 }
 
 __s32 InsnParser::low_immediate(const AsmValue& value) {

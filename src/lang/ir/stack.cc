@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/kernel_abi.h"
+#include "base/sorted.h"
 #include "lang/ir/body.h"
 
 // Finds out which slots may share bytes of the stack, and assigns their offsets.
@@ -121,8 +122,7 @@ std::vector<int> place_slots(const std::vector<StackSlot>& slots,
     // Large ones first: small ones fit into the gaps.
     std::vector<std::size_t> order(slots.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, std::greater<>(),
-                             [&](std::size_t i) { return slots[i].bytes; });
+    sort_stably(order, std::greater<>(), [&](std::size_t i) { return slots[i].bytes; });
 
     std::vector<int> begins(slots.size());
     std::vector<std::size_t> placed;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/sorted.h"
 #include "lang/unwind/cfi_machine.h"
 
 namespace gpufs {
@@ -18,7 +19,7 @@ EhFrame::EhFrame(std::string_view bytes, std::uint64_t address, const UnwindMach
     : reader_({bytes, address, true}), machine_(machine) {
     while (const auto function = reader_.next()) functions_.push_back(*function);
     if (!std::ranges::is_sorted(functions_, {}, &FunctionFrames::begin))
-        std::ranges::stable_sort(functions_, {}, &FunctionFrames::begin);
+        sort_stably(functions_, {}, &FunctionFrames::begin);
 }
 
 void EhFrame::for_each(const Visit& visit) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sorted.h"
 #include "view/monitor/value_text.h"
 
 namespace gpufs {
@@ -27,8 +28,7 @@ void StackTree::append_nodes(std::string& out, const std::vector<Node>& nodes, s
     std::vector<const Node*> sorted;
     sorted.reserve(nodes.size());
     for (const Node& node : nodes) sorted.push_back(&node);
-    std::ranges::stable_sort(sorted,
-                             [](const Node* a, const Node* b) { return a->weight > b->weight; });
+    sort_stably(sorted, [](const Node* a, const Node* b) { return a->weight > b->weight; });
     for (const Node* node : sorted) {
         for (bool is_first = true;; is_first = false, node = node->callees.data()) {
             const std::size_t start = out.size();

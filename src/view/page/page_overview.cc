@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/base64.h"
+#include "base/sorted.h"
 #include "view/export/protobuf.h"
 #include "view/json.h"
 
@@ -72,7 +73,7 @@ void PageOverview::choose_tasks() {
     std::array<std::vector<Task*>, 2> groups;
     for (auto& [tid, task] : tasks_) groups[processes_[task.pid].jobs == 0].push_back(&task);
     for (std::vector<Task*>& group : groups) {
-        std::ranges::sort(group, std::greater(), &Task::busy);
+        sort_stably(group, std::greater(), &Task::busy);
         for (std::size_t i = 0; i < std::min(kShown, group.size()); ++i) group[i]->is_shown = true;
     }
 }
@@ -95,7 +96,7 @@ std::map<std::uint64_t, std::size_t> PageOverview::places_of_processes() const {
             if (part.busy != 0) told.insert(part.pid);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> order;  // how busy, and the pid
     for (const auto& [pid, one] : processes_) order.emplace_back(one.cpu + one.gpu, pid);
-    std::ranges::sort(order, std::greater());
+    sort_stably(order, std::greater());
     for (std::size_t i = 0; i < std::min(kMost, order.size()); ++i) told.insert(order[i].second);
     std::map<std::uint64_t, std::size_t> places;
     for (const auto& [busy, pid] : order)

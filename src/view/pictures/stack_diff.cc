@@ -7,6 +7,7 @@
 
 #include "base/cat.h"
 #include "base/saturate.h"
+#include "base/sorted.h"
 #include "view/json.h"
 #include "view/pictures/svg.h"
 #include "view/table.h"
@@ -58,7 +59,7 @@ std::vector<StackDiff::Change> StackDiff::changes() const {
         change.grown = share_of(change.now, all_now) - share_of(change.before, all_before);
         changes.push_back(std::move(change));
     }
-    std::ranges::stable_sort(changes, [](const Change& a, const Change& b) {
+    sort_stably(changes, [](const Change& a, const Change& b) {
         // Equal changes go by name, not by how a difference was rounded.
         return std::llround(std::abs(a.grown) * 1e9) > std::llround(std::abs(b.grown) * 1e9);
     });

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/cat.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "view/marks.h"
 #include "view/monitor/histogram.h"
@@ -181,7 +182,7 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
         group.tree.add(frames_of(plans, entry.key, values),
                        weight_of(map.aggregation, entry.words));
     }
-    std::ranges::stable_sort(groups, [&](const Group& a, const Group& b) {
+    sort_stably(groups, [&](const Group& a, const Group& b) {
         return weight_of(map.aggregation, a.words) > weight_of(map.aggregation, b.words);
     });
     std::vector<Table::Column> columns = fact_columns(map.aggregation, key_columns(plans));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "view/duration.h"
 #include "view/json.h"
@@ -41,7 +42,7 @@ void StallSummary::add(const Stall& stall, const std::vector<std::string>& stack
 std::vector<StallSummary::Groups::const_iterator> StallSummary::by_time(const Groups& groups) {
     std::vector<Groups::const_iterator> rows;
     for (auto it = groups.begin(); it != groups.end(); ++it) rows.push_back(it);
-    std::ranges::stable_sort(
+    sort_stably(
         rows, [](const auto& a, const auto& b) { return a->second.total_ns > b->second.total_ns; });
     return rows;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "view/bars.h"
 #include "view/json.h"
@@ -152,11 +153,11 @@ std::vector<std::pair<std::string, HistGroup>> groups_of(const HistListing& list
         group.entries.push_back(&entry);
         group.count += hitcount_of(entry);
     }
-    std::ranges::stable_sort(
-        groups, [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
+    sort_stably(groups,
+                [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
     for (auto& [key, group] : groups)
-        std::ranges::sort(group.entries, {},
-                          [](const HistEntry* entry) { return entry->keys.back().from; });
+        sort_stably(group.entries, {},
+                    [](const HistEntry* entry) { return entry->keys.back().from; });
     return groups;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "base/sorted.h"
 #include "base/text.h"
 #include "view/duration.h"
 #include "view/json.h"
@@ -21,7 +22,7 @@ using Counts = std::vector<std::pair<int, std::uint64_t>>;
 // The largest first.
 Counts by_count(const std::map<int, std::uint64_t>& counts) {
     Counts sorted(counts.begin(), counts.end());
-    std::ranges::stable_sort(sorted, std::greater(), &std::pair<int, std::uint64_t>::second);
+    sort_stably(sorted, std::greater(), &std::pair<int, std::uint64_t>::second);
     return sorted;
 }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sorted.h"
 #include "base/text.h"
 #include "lang/symbols/probe_functions.h"
 #include "view/duration.h"
@@ -133,7 +134,7 @@ std::vector<TimeRow> time_rows(const TimeAccount& account, const ValueNames& nam
         else
             same->part.ns += part.ns;
     }
-    std::ranges::sort(rows, [](const TimeRow& a, const TimeRow& b) {
+    sort_stably(rows, [](const TimeRow& a, const TimeRow& b) {
         return std::tie(b.part.ns, a.part.use, a.call) < std::tie(a.part.ns, b.part.use, b.call);
     });
     return rows;
@@ -153,7 +154,7 @@ std::vector<unsigned> shares_of(const std::vector<std::uint64_t>& parts) {
         missing -= shares[i];
         cut.emplace_back(static_cast<double>(shares[i]) - share, i);
     }
-    std::ranges::sort(cut);
+    sort_stably(cut);
     for (std::size_t i = 0; i < std::min<std::size_t>(missing, cut.size()); ++i)
         ++shares[cut[i].second];
     return shares;

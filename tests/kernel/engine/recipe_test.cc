@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(a_trigger_fires_for_what_is_recorded_and_a_stack_before_the
 
 BOOST_AUTO_TEST_CASE(every_shipped_recipe_runs_here_or_says_what_is_missing) {
     for (const EmbeddedFile& file : embedded_recipes()) {
-        const Recipe r = parse_recipe({std::string(file.name), file.text()});
+        const Recipe r = parse_recipe({std::string(file.name), std::string(file.text())});
         const auto missing = missing_for(test::top(), fill_in(r, stand_in_arguments(r)));
         BOOST_TEST_INFO_SCOPE(r.name.text << ": " << join(missing, "; "));
         const bool needs_a_gpu = r.name.text == "gpu-hang";

@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(text_that_is_cut_or_garbled_is_taken_or_refused_with_its_pl
         BOOST_TEST((said == "nothing is wrong" || said.starts_with("x.trig:")), said);
     };
     for (const EmbeddedFile& file : embedded_recipes()) {
-        const std::string whole = file.text();
+        const std::string whole(file.text());
         for (std::size_t n = 0; n < whole.size(); n += 7) {
             std::string text(whole.substr(0, n));
             check(text);
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(text_that_is_cut_or_garbled_is_taken_or_refused_with_its_pl
 BOOST_AUTO_TEST_CASE(shipped_recipes_parse_and_have_their_files_name) {
     BOOST_TEST(embedded_recipes().size() == 7u);
     for (const EmbeddedFile& file : embedded_recipes()) {
-        const Recipe r = parse_recipe({std::string(file.name), file.text()});
+        const Recipe r = parse_recipe({std::string(file.name), std::string(file.text())});
         BOOST_TEST(file.name == r.name.text + ".trig");
         BOOST_TEST(!r.question.empty());
         BOOST_TEST(!r.cost.empty());
