@@ -219,14 +219,16 @@ $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXX
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
 # own. The warnings are the matter of the usual build: -Os has some that are none.
 #
-# No exception passes through the C libraries: they are linked without the tables for that. Nothing
-# of libtraceevent that calls sscanf() is called.
+# No exception passes through the C libraries: they are linked without the tables for that. Of them,
+# nothing is called that would look for plugins, scan text by sscanf(), or ask for addresses of names.
 C_LIBS := c traceevent elf z zstd lzma
+UNUSED := __isoc99_sscanf dlopen dlsym dlclose dlerror __res_vinit __res_iclose
 static:
 	$(Q)mkdir -p $(B)/static/c; for lib in $(C_LIBS); do $(CROSS)objcopy -R .eh_frame -R .rela.eh_frame \
 		"$$($(CXX) -print-file-name=lib$$lib.a)" $(B)/static/c/lib$$lib.a || exit 1; done
 	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -fno-pie -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
-		LDFLAGS='$$(SMALL) -L$(B)/static/c -flto-partition=one -Wl$$(,)--defsym=__isoc99_sscanf=abort' $(B)/static/gpufs
+		LDFLAGS='$$(SMALL) -L$(B)/static/c -flto-partition=one $(UNUSED:%=-Wl$$(,)--defsym=%=abort)' \
+		$(B)/static/gpufs
 	@echo "        $$(stat -c %s $(B)/static/gpufs) bytes"
 # Without what nothing refers to; where the gold linker is, functions of the same code are one. Of
 # zstd, the levels that nothing compresses with and the formats before its first release, which
@@ -235,7 +237,7 @@ static:
 SMALL = -static -no-pie -s -Wl,--gc-sections,--build-id=none$(if $(IS_ARM64),$(,)--eh-frame-hdr) \
         $(and $(shell command -v $(CROSS)ld.gold),-fuse-ld=gold -Wl$(,)--icf=safe) $(ZSTD_UNUSED)
 ZSTD_UNUSED = $(shell $(CROSS)nm -g --defined-only "$$($(CXX) -print-file-name=libzstd.a)" 2>/dev/null | \
-	awk '/:$$/ {unused = /^zstd_(double_fast|lazy|ldm|opt|v0[0-9])\.o:/} unused && $$2 == "T" {print "-Wl,--defsym=" $$3 "=abort"}')
+	awk '/:$$/ {unused = /^zstd_(double_fast|lazy|opt|v0[0-9])\.o:/} unused && $$2 == "T" {print "-Wl,--defsym=" $$3 "=abort"}')
 
 # The headers that most files include are compiled once: they are 25,000 lines of a source, and
 # 80,000 of a test. g++ takes them only under the flags they were compiled with.

@@ -1,7 +1,5 @@
 #include "base/text.h"
 
-#include <fnmatch.h>
-
 #include "base/cat.h"
 
 namespace gpufs {
@@ -50,14 +48,6 @@ std::string listed_names(std::vector<std::string> names) {
     if (all <= kNamesShown) return join(names, ", ");
     names.resize(kNamesShown);
     return cat(join(names, ", "), ", … ", all - kNamesShown, " more");
-}
-
-bool glob_match(std::string_view pattern, std::string_view name) {
-    return ::fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
-}
-
-bool is_glob(std::string_view pattern) {
-    return pattern.find_first_of("*?[") != pattern.npos;
 }
 
 std::vector<std::string> expand_braces(std::string_view name) {

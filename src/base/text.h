@@ -19,11 +19,6 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 // The names with commas; of more than twelve the first twelve, and how many more there are.
 std::string listed_names(std::vector<std::string> names);
 
-// Whether the name matches a shell pattern (fnmatch(3): * ? [...]). A pattern without these
-// characters matches only itself.
-bool glob_match(std::string_view pattern, std::string_view name);
-bool is_glob(std::string_view pattern);
-
 // The names that braces stand for, as in a shell: "a{b,,c}d" is "abd", "ad", "acd". Several pairs
 // multiply; none is in another. A brace without its other half is a character.
 std::vector<std::string> expand_braces(std::string_view name);

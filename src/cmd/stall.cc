@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/sorted.h"
 #include "base/text.h"
 #include "cmd/shared/command.h"

@@ -1,4 +1,5 @@
 #define BOOST_TEST_DYN_LINK
+#include <fnmatch.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -9,6 +10,7 @@
 #include "base/embedded.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/glob.h"
 #include "base/source.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -205,6 +207,28 @@ BOOST_AUTO_TEST_CASE(globs_match_whole_names) {
     BOOST_TEST(!glob_match("sched", "sched_switch"));
     BOOST_TEST(is_glob("a*"));
     BOOST_TEST(!is_glob("a:b"));
+}
+
+// fnmatch(3) says what is right.
+BOOST_AUTO_TEST_CASE(globs_match_as_in_a_shell) {
+    std::mt19937 random(1);
+    const auto text_of = [&](std::string_view characters, std::size_t most) {
+        std::string text;
+        for (std::size_t size = random() % (most + 1); text.size() < size;)
+            text += characters[random() % characters.size()];
+        return text;
+    };
+    std::size_t matches = 0;
+    for (int i = 0; i < 200'000; ++i) {
+        const std::string pattern = text_of("aab*?[]!^-\\c", 8), name = text_of("aab]-[!c", 6);
+        const bool is_match = ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+        matches += is_match;
+        if (glob_match(pattern, name) != is_match)
+            BOOST_TEST(glob_match(pattern, name) == is_match, pattern << " of " << name);
+    }
+    BOOST_TEST(matches > 5'000u);
+    // Not in exponential time.
+    BOOST_TEST(!glob_match("*a*a*a*a*a*a*a*a*a*a*a*b", std::string(10'000, 'a')));
 }
 
 BOOST_AUTO_TEST_CASE(braces_stand_for_each_of_their_words) {

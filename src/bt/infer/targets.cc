@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/glob.h"
 #include "base/hex.h"
 #include "base/suggest.h"
 #include "base/text.h"

@@ -11,6 +11,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/glob.h"
 #include "base/path.h"
 #include "base/pieces.h"
 #include "base/suggest.h"

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/glob.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"

@@ -5,6 +5,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/glob.h"
 #include "base/kernel_version.h"
 #include "base/suggest.h"
 #include "base/text.h"

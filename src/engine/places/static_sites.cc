@@ -7,6 +7,7 @@
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/text.h"
 #include "kernel/elf/elf_symbols.h"
 #include "lang/program/registers.h"

@@ -6,6 +6,7 @@
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/session/reset.h"

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/sorted.h"
 #include "base/suggest.h"
 #include "base/text.h"

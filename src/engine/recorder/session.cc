@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/source.h"
 #include "base/text.h"
 #include "engine/session/filters.h"

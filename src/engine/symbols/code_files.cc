@@ -12,6 +12,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/glob.h"
 #include "base/path.h"
 #include "base/suggest.h"
 #include "base/text.h"

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "lang/event/printed_label.h"

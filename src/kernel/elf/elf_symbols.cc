@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/path.h"
 #include "base/sorted.h"
 #include "base/text.h"

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/glob.h"
 #include "base/text.h"
 #include "kernel/elf/elf_file.h"
 

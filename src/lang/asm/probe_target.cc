@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/glob.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/glob.h"
 #include "lang/ir/ir.h"
 
 // Glob patterns of the filter language as code. Private to lang/expr and tests.

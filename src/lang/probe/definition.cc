@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/glob.h"
 #include "base/scan.h"
 #include "base/text.h"
 

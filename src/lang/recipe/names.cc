@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/glob.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/glob.h"
 #include "base/text.h"
 #include "bt/types/world.h"
 

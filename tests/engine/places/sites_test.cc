@@ -1,5 +1,7 @@
 #include "engine/places/sites.h"
 
+#include "base/glob.h"
+
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
