@@ -110,7 +110,11 @@ std::vector<GpuMonitor> find_gpu_monitors(KernelFacts& kernel) {
 }
 
 void try_gpu_monitors(std::vector<GpuMonitor>& monitors, KernelFacts& kernel) {
-    try_each(monitors, [&](const Program& program) { Monitor(program, {}, kernel).attach(); });
+    try_each(monitors, [&](const Program& program) {
+        Monitor monitor(program, {}, kernel);
+        monitor.attach();
+        monitor.detach();
+    });
 }
 
 void try_gpu_monitors(std::vector<GpuMonitor>& monitors, TraceFile& recording) {

@@ -229,6 +229,10 @@ void Monitor::run(Kind kind) const {
         if (loaded.how.site.target->kind == kind) test_run(program_to_run(loaded), {});
 }
 
+Monitor::~Monitor() {
+    detach_all(take_all_attachments());
+}
+
 std::vector<Attachment> Monitor::take_attachments(std::size_t first) {
     std::vector<Attachment> taken;
     for (Loaded& loaded : std::span(loaded_).subspan(first)) {
@@ -238,11 +242,15 @@ std::vector<Attachment> Monitor::take_attachments(std::size_t first) {
     return taken;
 }
 
-void Monitor::detach() {
+std::vector<Attachment> Monitor::take_all_attachments() {
     std::vector<Attachment> all = take_attachments(0);
     for (const auto& dispatcher : dispatchers_)
         std::ranges::move(dispatcher->take_attachments(), std::back_inserter(all));
-    detach_in_background(std::move(all));
+    return all;
+}
+
+void Monitor::detach() {
+    detach_in_background(take_all_attachments());
     probe_owner_.reset();
 }
 

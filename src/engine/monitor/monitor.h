@@ -45,6 +45,8 @@ public:
     // UnsupportedError for what this kernel or this user cannot; RefusedProgram with the line
     // that the verifier refuses. Borrows `machine`.
     Monitor(Program program, Choice choice, KernelFacts& machine);
+    // Takes the programs off that still are attached, waiting for the kernel.
+    ~Monitor() override;
 
     const Program& program() const noexcept override { return prepared_->program(); }
     const PreparedProgram& prepared() const noexcept { return *prepared_; }
@@ -112,6 +114,7 @@ private:
     void load(const PreparedProgram::Site& prepared);
     void attach_from(std::size_t first);
     std::vector<Attachment> take_attachments(std::size_t first);
+    std::vector<Attachment> take_all_attachments();
     void load_by_turn(const Linked& linked, Loaded& loaded);
     bool uses_turned_maps(const Linked& linked) const;
     int program_to_run(const Loaded& loaded) const;

@@ -347,12 +347,14 @@ BOOST_AUTO_TEST_CASE(what_is_written_is_explained) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_killed_run_leaves_is_removed_as_stale) {
-    test::Child child({{test::gpufs_binary(), "latency", kGetppid, "--in-kernel", "--", "sh", "-c",
-                        "echo ready >&2; sleep 60"},
-                       {},
-                       false,
-                       false,
-                       {}});
+    // The command lets go of the output, which is read to its end, and ends with gpufs.
+    test::Child child(
+        {{test::gpufs_binary(), "latency", kGetppid, "--in-kernel", "--", "sh", "-c",
+          "echo ready >&2; exec >/dev/null 2>&1; while [ -e /proc/$PPID ]; do sleep 0.1; done"},
+         {},
+         false,
+         false,
+         {}});
     BOOST_TEST_REQUIRE(child.wait_for_error("ready\n", 60s));
     const int pid = child.pid();
     // A living one's stays.
