@@ -200,82 +200,102 @@ std::optional<FunctionFrames> CallFrameReader::read_function(std::uint64_t id_at
 
 namespace {
 
-FrameStep step(Kind kind, std::uint64_t reg = 0, std::int64_t number = 0,
-               std::string_view expression = {}) {
-    return {kind, reg, number, expression};
-}
-
 // The instructions that functions of C seldom need.
-std::optional<FrameStep> decode_rare(ByteReader& from, const CommonFrames& common,
-                                     std::uint8_t opcode) {
+bool decode_rare(ByteReader& from, const CommonFrames& common, std::uint8_t opcode,
+                 FrameStep& step) {
     const auto scaled = [&](auto offset) {
         return product(static_cast<std::uint64_t>(offset), common.data_step);
     };
-    std::uint64_t reg = 0;
+    const auto of_register = [&](Kind kind) {
+        step.kind = kind;
+        step.reg = from.uleb();
+    };
     switch (opcode) {
         case kOffsetExtended:
-            reg = from.uleb();
-            return step(Kind::saved, reg, scaled(from.uleb()));
+            of_register(Kind::saved);
+            step.number = scaled(from.uleb());
+            return true;
         case kOffsetExtendedSigned:
-            reg = from.uleb();
-            return step(Kind::saved, reg, scaled(from.sleb()));
+            of_register(Kind::saved);
+            step.number = scaled(from.sleb());
+            return true;
         case kGnuNegativeOffset:
-            reg = from.uleb();
-            return step(Kind::saved, reg, -scaled(from.uleb()));
+            of_register(Kind::saved);
+            step.number = -scaled(from.uleb());
+            return true;
         case kRestoreExtended:
-            return step(Kind::restored, from.uleb());
+            of_register(Kind::restored);
+            return true;
         case kUndefined:
-            return step(Kind::lost, from.uleb());
+            of_register(Kind::lost);
+            return true;
         case kSameValue:
-            return step(Kind::kept, from.uleb());
+            of_register(Kind::kept);
+            return true;
         case kDefCfaSigned:
-            reg = from.uleb();
-            return step(Kind::cfa, reg, scaled(from.sleb()));
+            of_register(Kind::cfa);
+            step.number = scaled(from.sleb());
+            return true;
         case kDefCfaOffsetSigned:
-            return step(Kind::cfa_offset, 0, scaled(from.sleb()));
+            step.kind = Kind::cfa_offset;
+            step.number = scaled(from.sleb());
+            return true;
         case kDefCfaExpression:
-            return step(Kind::cfa_expression, 0, 0, from.take(from.uleb()));
+            step.kind = Kind::cfa_expression;
+            step.expression = from.take(from.uleb());
+            return true;
         case kExpression:
-            reg = from.uleb();
-            return step(Kind::saved_where, reg, 0, from.take(from.uleb()));
+            of_register(Kind::saved_where);
+            step.expression = from.take(from.uleb());
+            return true;
         case kRegister:
         case kValOffset:
         case kValOffsetSigned:
-            reg = from.uleb();
+            of_register(Kind::elsewhere);
             from.uleb();
-            return step(Kind::elsewhere, reg);
+            return true;
         case kValExpression:
-            reg = from.uleb();
+            of_register(Kind::elsewhere);
             from.take(from.uleb());
-            return step(Kind::elsewhere, reg);
+            return true;
         case kGnuArgsSize:
+            step.kind = Kind::none;
             from.uleb();
-            return step(Kind::none);
+            return true;
         case kNegateSignedWithPc:
         case kNegateSigned:
-            return step(Kind::sign);
+            step.kind = Kind::sign;
+            return true;
         default:
-            return std::nullopt;
+            return false;
     }
 }
 
-std::optional<FrameStep> decode(ByteReader& from, const CommonFrames& common) {
+// Of the step, what its kind has is set.
+bool decode(ByteReader& from, const CommonFrames& common, FrameStep& step) {
     const std::uint8_t opcode = from.byte(), operand = opcode & kOperand;
     const auto advance = [&](std::uint64_t steps) {
-        return step(Kind::advance, 0, static_cast<std::int64_t>(steps * common.code_step));
+        step.kind = Kind::advance;
+        step.number = static_cast<std::int64_t>(steps * common.code_step);
+        return true;
     };
     switch (opcode & ~kOperand) {
         case kAdvance:
             return advance(operand);
         case kOffset:
-            return step(Kind::saved, operand, product(from.uleb(), common.data_step));
+            step.kind = Kind::saved;
+            step.reg = operand;
+            step.number = product(from.uleb(), common.data_step);
+            return true;
         case kRestore:
-            return step(Kind::restored, operand);
+            step.kind = Kind::restored;
+            step.reg = operand;
+            return true;
     }
-    std::uint64_t reg = 0;
     switch (opcode) {
         case kNop:
-            return step(Kind::none);
+            step.kind = Kind::none;
+            return true;
         case kAdvance1:
             return advance(from.byte());
         case kAdvance2:
@@ -283,26 +303,33 @@ std::optional<FrameStep> decode(ByteReader& from, const CommonFrames& common) {
         case kAdvance4:
             return advance(from.number<std::uint32_t>());
         case kDefCfa:
-            reg = from.uleb();
-            return step(Kind::cfa, reg, static_cast<std::int64_t>(from.uleb()));
+            step.kind = Kind::cfa;
+            step.reg = from.uleb();
+            step.number = static_cast<std::int64_t>(from.uleb());
+            return true;
         case kDefCfaRegister:
-            return step(Kind::cfa_register, from.uleb());
+            step.kind = Kind::cfa_register;
+            step.reg = from.uleb();
+            return true;
         case kDefCfaOffset:
-            return step(Kind::cfa_offset, 0, static_cast<std::int64_t>(from.uleb()));
+            step.kind = Kind::cfa_offset;
+            step.number = static_cast<std::int64_t>(from.uleb());
+            return true;
         case kRememberState:
-            return step(Kind::remember);
+            step.kind = Kind::remember;
+            return true;
         case kRestoreState:
-            return step(Kind::recall);
+            step.kind = Kind::recall;
+            return true;
         default:
-            return decode_rare(from, common, opcode);
+            return decode_rare(from, common, opcode, step);
     }
 }
 
 }  // namespace
 
-std::optional<FrameStep> read_frame_step(ByteReader& from, const CommonFrames& common) {
-    const auto step = decode(from, common);
-    return from.is_good() ? step : std::nullopt;
+bool read_frame_step(ByteReader& from, const CommonFrames& common, FrameStep& step) {
+    return decode(from, common, step) && from.is_good();
 }
 
 }  // namespace gpufs

@@ -66,7 +66,7 @@ private:
     std::size_t damaged_ = 0;
 };
 
-// An instruction.
+// An instruction: its kind, and of the rest what that kind has.
 struct FrameStep {
     enum class Kind : std::uint8_t {
         none,
@@ -91,8 +91,8 @@ struct FrameStep {
     std::string_view expression;
 };
 
-// The next instruction of code that is not at its end. Absent: it is damaged, unknown, or one that
+// The next instruction of code that is not at its end. False: it is damaged, unknown, or one that
 // no compiler writes (DW_CFA_set_loc).
-std::optional<FrameStep> read_frame_step(ByteReader& from, const CommonFrames& common);
+bool read_frame_step(ByteReader& from, const CommonFrames& common, FrameStep& step);
 
 }  // namespace gpufs

@@ -14,10 +14,9 @@ public:
     // False: an instruction is damaged or unknown.
     bool run(std::string_view code) {
         ByteReader from(code);
-        while (!from.at_end() && at_ <= address_) {
-            const auto step = read_frame_step(from, common_);
-            if (!step || !take(*step)) return false;
-        }
+        FrameStep step;
+        while (!from.at_end() && at_ <= address_)
+            if (!read_frame_step(from, common_, step) || !take(step)) return false;
         return true;
     }
     const std::optional<FrameAddress>& frame() const { return now_; }

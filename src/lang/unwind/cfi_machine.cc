@@ -31,10 +31,9 @@ void CfiMachine::begin(const UnwindMachine& machine, const CommonFrames& common)
     initial_ = state_ = {};
     remembered_.clear();
     ByteReader from(common.code);
-    while (!from.at_end()) {
-        const auto step = read_frame_step(from, common_);
-        if (!step || !take(*step)) break;
-    }
+    FrameStep step;
+    while (!from.at_end())
+        if (!read_frame_step(from, common_, step) || !take(step)) break;
     initial_ = state_;
 }
 

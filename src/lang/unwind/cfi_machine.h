@@ -27,17 +27,17 @@ public:
         state_ = initial_;
         remembered_.clear();
         ByteReader from(code);
+        FrameStep step;
         std::uint64_t at = begin;
         bool is_good = true;
         while (!from.at_end()) {
-            const auto step = read_frame_step(from, common_);
-            if (!step || !take(*step)) {
+            if (!read_frame_step(from, common_, step) || !take(step)) {
                 is_good = false;
                 break;
             }
-            if (step->kind != FrameStep::Kind::advance || step->number == 0) continue;
+            if (step.kind != FrameStep::Kind::advance || step.number == 0) continue;
             visit(at, rule());
-            const std::uint64_t next = at + static_cast<std::uint64_t>(step->number);
+            const std::uint64_t next = at + static_cast<std::uint64_t>(step.number);
             if (next < at) {
                 is_good = false;
                 break;
