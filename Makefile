@@ -278,7 +278,7 @@ $(B)/gen/recipes.cc: $(RECIPES) triggers
 $(B)/gen/monitors.cc: $(MONITORS) bpf_asm bpf_asm/lib
 $(B)/gen/pictures.cc: $(PICTURES) src/view/pictures src/view/page
 $(B)/gen/text_events.cc: $(TEXT_EVENTS)
-$(EMBEDDED:%=$(B)/gen/%.cc): src/embed.sh
+$(EMBEDDED:%=$(B)/gen/%.cc): src/embed.sh | build/.deps
 	@echo "  GEN   $@"; mkdir -p $(@D)
 	$(Q)sh src/embed.sh embedded_$(basename $(@F)) $(filter %.trig %.bpf %.css %.js %.html %.txt,$^) >$@
 $(B)/gen/%.o: $(B)/gen/%.cc $(B)/flags | build/.deps
@@ -312,7 +312,7 @@ $(call objects,src/kernel/host/syscall_names.cc): $(B)/gen/syscall_list.inc
 # Debian packages, installed where missing; a machine that is not Debian's is told the list.
 BUILD_PKGS := g++ make zstd libtraceevent-dev libelf-dev zlib1g-dev libzstd-dev liblzma-dev \
               libboost-test-dev
-CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils \
+CHECK_PKGS := binutils libxml2-utils pkgconf clang lld gcc-12 trace-cmd qemu-system-x86 busybox-static kmod xz-utils zstd \
               lz4 llvm-19 debian-archive-keyring xfsprogs btrfs-progs
 BROWSER_PKGS := chromium
 GDB_PKGS   := gdb binutils python3

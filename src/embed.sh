@@ -5,6 +5,7 @@ set -eu
 
 function=$1
 shift
+all=$(cat "$@" | wc -c)
 cat <<'END'
 // Made by src/embed.sh.
 #include "base/embedded.h"
@@ -17,11 +18,7 @@ using std::literals::operator""sv;
 constexpr EmbeddedTexts kTexts = {
 END
 cat "$@" | zstd -19 -qc --no-check | od -An -v -tx1 | sed 's/ /\\x/g; s/.*/    "&"/; $ s/$/sv,/'
-cat <<END
-    $(cat "$@" | wc -c)};
-
-constexpr EmbeddedFile kFiles[] = {
-END
+printf '    %s};\n\nconstexpr EmbeddedFile kFiles[] = {\n' "$all"
 begin=0
 for file; do
     bytes=$(wc -c <"$file")
@@ -36,3 +33,4 @@ cat <<END
 std::span<const EmbeddedFile> $function() { return kFiles; }
 
 }  // namespace gpufs
+END

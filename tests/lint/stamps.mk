@@ -33,7 +33,7 @@ $(B)/lint/%.format: % .clang-format
 # A folder is read as one source, as it is compiled, in a quarter of the time. clang-tidy counts on
 # stderr the warnings it held back, and says there why it crashed.
 .SECONDEXPANSION:
-$(B)/lint/%.tidy: $$(if $$(filter %.cc,$$*),$$*,$$(call sources_of,$$*)) .clang-tidy tests/lint/stamps.mk
+$(B)/lint/%.tidy: $$(or $$(filter $$(alone),$$*),$$(call sources_of,$$*)) .clang-tidy tests/lint/stamps.mk
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(filter src/%.cc,$^) > $@.cc
 	@$(CXX) -iquote . $(LINT_CPPFLAGS) $(CXXFLAGS) -MM -MP -MT $@ -MF $@.d $@.cc

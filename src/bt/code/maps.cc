@@ -66,7 +66,7 @@ Value ProbeCode::eval_map(const Expr& expr) {
         if (known != read_.end()) return known->second;
     }
     const TypedMap& map = map_of(expr);
-    const Value value = eval_element(map, key_of(map, expr.operands, 0), &expr);
+    Value value = eval_element(map, key_of(map, expr.operands, 0), &expr);
     // What is not a number may lie where something else is put later.
     if (value.number && map.is_keyed && !shared_.options().tells_failures) read_[&expr] = value;
     return value;

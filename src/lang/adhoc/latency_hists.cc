@@ -96,9 +96,8 @@ public:
 
 private:
     [[noreturn]] void refuse(const AdhocWord& word, std::string_view message,
-                             std::string hint = std::string(kInstead)) const {
-        throw SourceError(question_.sources.at(word.at.source), word.at.span, message,
-                          std::move(hint));
+                             std::string_view hint = kInstead) const {
+        throw SourceError(question_.sources.at(word.at.source), word.at.span, message, hint);
     }
 
     HistValue require(const AdhocEvent& event, const AdhocWord& name) const {

@@ -86,7 +86,7 @@ public:
 
 private:
     [[noreturn]] void fail(Span at, std::string_view message,
-                           std::string hint = std::string(kUsage)) const {
+                           std::string_view hint = kUsage) const {
         throw SourceError(source_, at, message, hint);
     }
 
