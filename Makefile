@@ -224,12 +224,13 @@ $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXX
 C_LIBS := c traceevent elf z zstd lzma
 UNUSED := __isoc99_sscanf dlopen dlsym dlclose dlerror __res_vinit __res_iclose
 static:
-	$(Q)mkdir -p $(B)/static/c; for lib in $(C_LIBS); do $(CROSS)objcopy -R .eh_frame -R .rela.eh_frame \
-		"$$($(CXX) -print-file-name=lib$$lib.a)" $(B)/static/c/lib$$lib.a || exit 1; done
 	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -fno-pie -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
 		LDFLAGS='$$(SMALL) -L$(B)/static/c -flto-partition=one $(UNUSED:%=-Wl$$(,)--defsym=%=abort)' \
-		$(B)/static/gpufs
+		LINKED='$(C_LIBS:%=$(B)/static/c/lib%.a)' $(B)/static/gpufs
 	@echo "        $$(stat -c %s $(B)/static/gpufs) bytes"
+$(B)/gpufs: | $(LINKED)
+$(B)/c/lib%.a: | build/.deps
+	$(Q)mkdir -p $(@D); $(CROSS)objcopy -R .eh_frame -R .rela.eh_frame "$$($(CXX) -print-file-name=$(@F))" $@
 # Without what nothing refers to; where the gold linker is, functions of the same code are one. Of
 # zstd, the levels that nothing compresses with and the formats before its first release, which
 # uncompress() refuses, are left out: its library has all of them in one table. On arm64, g++ lets
