@@ -221,7 +221,7 @@ $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXX
 #
 # No exception passes through the C libraries: they are linked without the tables for that. Of them,
 # nothing is called that would look for plugins, scan text by sscanf(), or ask for addresses of names.
-C_LIBS := c traceevent elf z zstd lzma
+C_LIBS := c $(LDLIBS:-l%=%)
 UNUSED := __isoc99_sscanf dlopen dlsym dlclose dlerror __res_vinit __res_iclose
 static:
 	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -fno-pie -flto=auto' HOT_CXXFLAGS=-O2 WARN= \

@@ -68,12 +68,7 @@ private:
         };
         for_each_expr(part, [&](const Expr& expr) {
             if (expr.kind == Expr::Kind::increment) note(*expr.operands[0]);
-            if (expr.kind != Expr::Kind::call) return;
-            const FunctionRow* const row = find_function(expr.text);
-            if (!row || (row->function != Fn::delete_ && row->function != Fn::clear &&
-                         row->function != Fn::zero))
-                return;
-            for (const ExprPtr& operand : expr.operands) note(*operand);
+            for (const Expr* const map : maps_emptied_by(expr)) note(*map);
         });
         for_each_stmt(part, [&](const Stmt& stmt) {
             if (stmt.kind == Stmt::Kind::assign && stmt.target) note(*stmt.target);

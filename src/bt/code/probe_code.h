@@ -210,7 +210,7 @@ private:
     OuterCode begin_inner();
     void end_inner(OuterCode outer);
     PredicateReads predicate_reads_;
-    std::unordered_map<const Expr*, Value> read_;  // by the predicate
+    std::unordered_map<const Expr*, Value> read_;  // what reads of elements gave
     std::unordered_map<const Expr*, std::string> records_;
     std::map<std::pair<const Expr*, std::string_view>, std::string> failures_;  // with the helper
     // What a read that fails is told of: the expression at hand; null in between.

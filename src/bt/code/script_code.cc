@@ -121,16 +121,10 @@ ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable
     : script_(script), typed_(typed), table_(table), world_(world), options_(options), made_(made) {
     for (const Probe& probe : script.probes)
         for_each_expr(probe, [this](const Expr& expr) {
-            const FunctionRow* const row =
-                expr.kind == Expr::Kind::call ? find_function(expr.text) : nullptr;
-            if (!row) return;
-            const bool deletes = row->function == Fn::delete_ || row->function == Fn::clear;
-            if (!deletes && row->function != Fn::zero) return;
-            for (const ExprPtr& one : expr.operands)
-                if (one->kind == Expr::Kind::map) {
-                    emptied_.insert(one->text);
-                    if (deletes) deleted_.insert(one->text);
-                }
+            for (const Expr* const map : maps_emptied_by(expr)) {
+                emptied_.insert(map->text);
+                if (find_function(expr.text)->function != Fn::zero) deleted_.insert(map->text);
+            }
         });
     const auto count = [this](const auto& node, bool is_unrolled) {
         const Expr* to = nullptr;

@@ -114,6 +114,18 @@ std::vector<std::string> function_names() {
     return names;
 }
 
+std::vector<const Expr*> maps_emptied_by(const Expr& expr) {
+    std::vector<const Expr*> maps;
+    const FunctionRow* const row =
+        expr.kind == Expr::Kind::call ? find_function(expr.text) : nullptr;
+    if (!row ||
+        (row->function != Fn::delete_ && row->function != Fn::clear && row->function != Fn::zero))
+        return maps;
+    for (const ExprPtr& one : expr.operands)
+        if (one->kind == Expr::Kind::map) maps.push_back(one.get());
+    return maps;
+}
+
 const Expr* aggregation_in(const Expr& value) {
     const Expr* call = &value;
     while (call && call->kind == Expr::Kind::block) call = call->operands[0].get();

@@ -112,6 +112,9 @@ const FunctionRow* find_function(std::string_view name);
 std::string_view why_absent(std::string_view function);
 std::vector<std::string> function_names();
 
+// The maps that a call of delete(), clear() or zero() names; none of another expression.
+std::vector<const Expr*> maps_emptied_by(const Expr& expr);
+
 // The call of count() and the like that a map is assigned, also as the value of a block that goes
 // before it. Null: none.
 const Expr* aggregation_in(const Expr& value);

@@ -7,7 +7,6 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/glob.h"
-#include "base/text.h"
 
 namespace gpufs::bt {
 namespace {

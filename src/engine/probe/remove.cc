@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/suggest.h"
-#include "base/text.h"
 #include "engine/session/reset.h"
 #include "engine/session/session_probes.h"
 

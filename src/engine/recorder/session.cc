@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/source.h"
-#include "base/text.h"
 #include "engine/session/filters.h"
 #include "engine/trace/kernel_events.h"
 #include "lang/event/gpu_systems.h"

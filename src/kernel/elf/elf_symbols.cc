@@ -10,7 +10,6 @@
 #include "base/glob.h"
 #include "base/path.h"
 #include "base/sorted.h"
-#include "base/text.h"
 #include "kernel/elf/debug_file.h"
 #include "kernel/elf/elf_file.h"
 #include "kernel/elf/mini_debug_info.h"

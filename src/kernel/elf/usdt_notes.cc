@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/glob.h"
-#include "base/text.h"
 #include "kernel/elf/elf_file.h"
 
 namespace gpufs {

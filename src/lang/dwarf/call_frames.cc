@@ -93,18 +93,22 @@ std::optional<std::uint64_t> CallFrameReader::read_value(ByteReader& from,
     }
 }
 
+CallFrameReader::Id CallFrameReader::read_id(ByteReader& from, std::size_t offset_bytes) const {
+    const std::size_t bytes = section_.is_eh ? sizeof(std::uint32_t) : offset_bytes;
+    const std::uint64_t number = from.number(bytes);
+    const std::uint64_t of_common = section_.is_eh ? 0
+                                    : bytes == 4   ? std::uint32_t{0xffffffff}
+                                                   : ~std::uint64_t{0};
+    return {number, from.is_good() && number == of_common};
+}
+
 bool CallFrameReader::read_common(std::uint64_t at, CommonFrames& common) const {
     if (at >= section_.bytes.size()) return false;
     ByteReader whole(section_.bytes.substr(at));
     const auto length = whole.unit_length();
     ByteReader from(whole.take(length.bytes));
     if (!whole.is_good()) return false;
-    const std::size_t id_bytes = section_.is_eh ? 4 : length.offset_bytes;
-    const std::uint64_t id = from.number(id_bytes);
-    const std::uint64_t mark = section_.is_eh  ? 0
-                               : id_bytes == 4 ? std::uint32_t{0xffffffff}
-                                               : ~std::uint64_t{0};
-    if (id != mark) return false;  // a function's
+    if (!read_id(from, length.offset_bytes).is_common) return false;
     const unsigned version = from.byte();
     if (version != 1 && version != 3 && version != 4) return false;
     const std::string_view augmentation = from.text();
@@ -157,8 +161,8 @@ std::optional<FunctionFrames> CallFrameReader::next() {
             break;
         }
         at_ = id_at + length.bytes;
-        const std::size_t id_bytes = section_.is_eh ? 4 : length.offset_bytes;
-        if (const auto function = read_function(id_at, from.take(length.bytes), id_bytes))
+        if (const auto function =
+                read_function(id_at, from.take(length.bytes), length.offset_bytes))
             return function;
     }
     at_ = section_.bytes.size();
@@ -171,10 +175,8 @@ std::optional<FunctionFrames> CallFrameReader::read_function(std::uint64_t id_at
                                                              std::string_view entry,
                                                              std::size_t offset_bytes) {
     ByteReader from(entry);
-    const std::uint64_t id = from.number(offset_bytes);
-    const std::uint64_t no_function =
-        offset_bytes == 4 ? std::uint32_t{0xffffffff} : ~std::uint64_t{0};
-    if (from.is_good() && id == (section_.is_eh ? 0 : no_function)) return std::nullopt;
+    const auto [id, is_common] = read_id(from, offset_bytes);
+    if (is_common) return std::nullopt;
     const auto damage = [this] {
         ++damaged_;
         return std::nullopt;

@@ -54,6 +54,12 @@ public:
     std::size_t damaged() const noexcept { return damaged_; }
 
 private:
+    // What an entry begins with: of a function, where its common part is.
+    struct Id {
+        std::uint64_t number;
+        bool is_common;  // the entry is such a part
+    };
+    Id read_id(ByteReader& from, std::size_t offset_bytes) const;
     std::optional<FunctionFrames> read_function(std::uint64_t id_at, std::string_view entry,
                                                 std::size_t offset_bytes);
     std::optional<std::size_t> common_at(std::uint64_t at);

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/cat.h"
-#include "lang/expr/glob.h"
+#include "base/glob.h"
 
 namespace gpufs {
 namespace {
@@ -81,21 +81,6 @@ RecordBytes text_bytes(const Field& field, RecordBytes record) {
     return field.offset <= record.size() ? record.subspan(field.offset) : RecordBytes{};
 }
 
-// The end of a [class] in the pattern, and whether `c` is in it. Absent when the ] is missing.
-struct ClassMatch {
-    std::size_t end;
-    bool matches;
-};
-std::optional<ClassMatch> match_class(std::string_view pattern, std::size_t at, char c) {
-    const unsigned byte = static_cast<unsigned char>(c);
-    bool matches = false;
-    const auto found = parse_glob_class(pattern, at, [&](unsigned low, unsigned high) {
-        matches = matches || (low <= byte && byte <= high);
-    });
-    if (!found) return std::nullopt;
-    return ClassMatch{found->end, matches != found->is_inverted};
-}
-
 }  // namespace
 
 SymbolLookup::Extent require_extent(const SymbolLookup* symbols, const SourceText& source,
@@ -112,43 +97,7 @@ SymbolLookup::Extent require_extent(const SymbolLookup* symbols, const SourceTex
 }
 
 bool filter_glob(std::string_view pattern, std::string_view text) {
-    std::size_t p = 0, t = 0;
-    // On a mismatch only the last star needs a retry, one character further on.
-    std::size_t star = pattern.npos, star_text = 0;
-    for (;;) {
-        const char c = p < pattern.size() ? pattern[p] : '\0';
-        std::size_t next = p + 1;
-        bool matches = false;
-        if (c == '*') {
-            star = ++p;
-            star_text = t;
-            continue;
-        }
-        // A trailing lone \ counts as the pattern's end.
-        if (p >= pattern.size() || (c == '\\' && next == pattern.size())) {
-            if (t == text.size()) return true;
-        } else if (t < text.size()) {
-            const auto in_class =
-                c == '[' ? match_class(pattern, next, text[t]) : std::optional<ClassMatch>();
-            if (in_class) {
-                next = in_class->end;
-                matches = in_class->matches;
-            } else if (c == '?') {
-                matches = true;
-            } else {
-                const char literal = c == '\\' ? pattern[next++] : c;
-                matches = literal == text[t];
-            }
-        }
-        if (matches) {
-            p = next;
-            ++t;
-            continue;
-        }
-        if (star == pattern.npos || star_text >= text.size()) return false;
-        p = star;
-        t = ++star_text;
-    }
+    return glob_match(pattern, text, GlobRules::kernel);
 }
 
 // Compiles the tree to a list of steps with jumps, so that evaluation needs no recursion and stops

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/glob.h"
 #include "lang/event/event_format.h"
 #include "lang/event/field_value.h"
 #include "lang/expr/expr.h"

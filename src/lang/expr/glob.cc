@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "base/glob.h"
+
 namespace gpufs {
 namespace {
 
@@ -16,9 +18,10 @@ struct Class {
 
 std::optional<Class> parse_class(std::string_view pattern, std::size_t at) {
     Class result;
-    const auto found = parse_glob_class(pattern, at, [&](unsigned low, unsigned high) {
-        for (unsigned c = low; c <= high; ++c) result.set.set(c);
-    });
+    const auto found =
+        parse_glob_set(pattern, at, GlobRules::kernel, [&](unsigned low, unsigned high) {
+            for (unsigned c = low; c <= high; ++c) result.set.set(c);
+        });
     if (!found) return std::nullopt;
     if (found->is_inverted) result.set.flip();
     result.set.reset(0);

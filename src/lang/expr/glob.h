@@ -7,36 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/glob.h"
 #include "lang/ir/ir.h"
 
 // Glob patterns of the filter language as code. Private to lang/expr and tests.
 namespace gpufs {
-
-// Parses the rest of [a-z] or [!a-z] after the [, at `at`; a ] that comes first is a member. Calls
-// take(low, high) for each range of bytes. Absent when the closing ] is missing.
-struct GlobClass {
-    std::size_t end;  // after the ]
-    bool is_inverted;
-};
-template <class Take>
-std::optional<GlobClass> parse_glob_class(std::string_view pattern, std::size_t at, Take&& take) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(pattern[i]); };
-    const bool is_inverted = at < pattern.size() && pattern[at] == '!';
-    if (is_inverted) ++at;
-    do {
-        if (at >= pattern.size()) return std::nullopt;
-        const unsigned low = byte(at++);
-        unsigned high = low;
-        if (at + 1 < pattern.size() && pattern[at] == '-' && pattern[at + 1] != ']') {
-            high = byte(at + 1);
-            at += 2;
-        }
-        take(low, high);
-        if (at >= pattern.size()) return std::nullopt;
-    } while (pattern[at] != ']');
-    return GlobClass{at + 1, is_inverted};
-}
 
 // A parsed pattern: runs of characters between stars; each character is the set of bytes that it
 // matches. Has the semantics of the kernel's glob_match() and of filter_glob().

@@ -5,7 +5,6 @@
 #include "base/cat.h"
 #include "base/glob.h"
 #include "base/scan.h"
-#include "base/text.h"
 
 namespace gpufs {
 namespace {

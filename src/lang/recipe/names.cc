@@ -6,7 +6,6 @@
 #include "base/glob.h"
 #include "base/scan.h"
 #include "base/suggest.h"
-#include "base/text.h"
 #include "lang/recipe/probe.h"
 #include "lang/recipe/value.h"
 

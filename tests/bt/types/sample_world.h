@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/glob.h"
-#include "base/text.h"
 #include "bt/types/world.h"
 
 namespace gpufs::bt::test {
