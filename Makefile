@@ -347,9 +347,9 @@ $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 # Rings of tests, each with what it needs; tests/run.sh adds up what they say.
 KERNELS   ?= $(addprefix $(ARCH:%=%/),6.1 6.12)
 SANITIZED := build/sanitized
-RINGS     := $(if $(ARCH),vm,unit kernel cli embed sanitized fuzz vm)
-# The sanitized library is compiled beside the rings that ask this machine's kernel, which leave the
-# CPUs alone half of the time.
+# Those that ask this machine's kernel leave the CPUs alone half of the time: beside them, the next
+# three run, for which the sanitized library is compiled.
+RINGS     := $(if $(ARCH),vm,kernel cli embed unit sanitized fuzz vm)
 check: guests $(patsubst %,check-%-needs,$(filter-out sanitized fuzz,$(RINGS)))
 	$(Q)B=$(B) KERNELS='$(KERNELS)' MAKEOVERRIDES='$(MAKEOVERRIDES)' bash tests/run.sh $(RINGS)
 $(RINGS:%=check-%): check-%: check-%-needs

@@ -42,27 +42,28 @@ std::string read_file(const std::string& path) {
     return read_all(open_file(path, O_RDONLY).get(), path);
 }
 
-std::optional<std::string> read_file_if_readable(const std::string& path) {
+std::optional<std::string> read_file_if_readable(const std::string& path, std::size_t most) {
     const Fd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     const int code = errno;
     if (!fd && is_out_of_files(code)) throw SysError(code, cat("open '", path, "'"));
     if (!fd) return std::nullopt;
     try {
-        return read_all(fd.get(), path);
+        return read_all(fd.get(), path, most);
     } catch (const SysError&) {
         return std::nullopt;
     }
 }
 
-std::vector<std::string> list_directory(const std::string& path) {
-    struct Close {
-        void operator()(DIR* dir) const noexcept { ::closedir(dir); }
-    };
-    const std::unique_ptr<DIR, Close> dir{::opendir(path.c_str())};
-    if (!dir) {
-        const int code = errno;
-        throw SysError(code, cat("list '", path, "'"));
-    }
+namespace {
+
+struct CloseDirectory {
+    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+using Directory = std::unique_ptr<DIR, CloseDirectory>;
+
+// The names in a directory, by opendir(3)'s answer and errno.
+std::vector<std::string> names_in(const Directory& dir, int code, const std::string& path) {
+    if (!dir) throw SysError(code, cat("list '", path, "'"));
     std::vector<std::string> names;
     while (const dirent* entry = ::readdir(dir.get())) {
         const std::string_view name = entry->d_name;
@@ -72,13 +73,18 @@ std::vector<std::string> list_directory(const std::string& path) {
     return names;
 }
 
+}  // namespace
+
+std::vector<std::string> list_directory(const std::string& path) {
+    const Directory dir{::opendir(path.c_str())};
+    return names_in(dir, errno, path);
+}
+
 std::vector<std::string> list_directory_if_readable(const std::string& path) {
-    try {
-        return list_directory(path);
-    } catch (const SysError& e) {
-        if (is_out_of_files(e.code())) throw;
-        return {};
-    }
+    const Directory dir{::opendir(path.c_str())};
+    const int code = errno;
+    if (!dir && !is_out_of_files(code)) return {};
+    return names_in(dir, code, path);
 }
 
 bool file_exists(const std::string& path) {

@@ -19,7 +19,8 @@ std::string read_file(const std::string& path);
 std::string read_all(int fd, std::string_view name, std::size_t most = std::string::npos);
 
 // The same; absent if it does not exist or may not be read. Throws if too many files are open.
-std::optional<std::string> read_file_if_readable(const std::string& path);
+std::optional<std::string> read_file_if_readable(const std::string& path,
+                                                 std::size_t most = std::string::npos);
 
 // The names in a directory, sorted, without "." and "..". Throws SysError.
 std::vector<std::string> list_directory(const std::string& path);

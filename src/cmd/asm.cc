@@ -12,6 +12,7 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/recording_input.h"
+#include "cmd/shared/source_input.h"
 #include "engine/places/monitor_files.h"
 #include "lang/asm/assembler.h"
 #include "lang/insn/image.h"
@@ -27,12 +28,10 @@ struct Wanted {
     bool is_check() const { return !raw && !c && !hex && !listing; }
 };
 
-constexpr const char* kStandardInput = "stdin";
-
-SourceText read_source(const std::string& path) {
-    if (path == "-")
-        return {kStandardInput, without_byte_order_mark(read_all(STDIN_FILENO, kStandardInput))};
-    return {path, without_byte_order_mark(read_file(path))};
+SourceText read_program(const std::string& path) {
+    SourceText source = read_source(path);
+    source.text = without_byte_order_mark(std::move(source.text));
+    return source;
 }
 
 void write_out(Context& ctx, const Wanted& wanted, std::string_view content) {
@@ -177,13 +176,13 @@ int cmd_asm(Context& ctx, Args args) {
                      {"--listing", wanted.listing}});
 
     check_is_not_input("--output", wanted.out, words[0], "the source");
-    const SourceText source = read_source(words[0]);
+    const SourceText source = read_program(words[0]);
     if (!has_directives(source)) {
         assemble_bare_file(ctx, wanted, source);
         return kOk;
     }
     const Program program = assemble(source, [](std::string_view file, const SourceText& from) {
-        return read_included(file, from, read_source);
+        return read_included(file, from, read_program);
     });
     if (wanted.program) wanted_program(wanted, program, source.name);
     if (wanted.listing)

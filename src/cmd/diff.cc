@@ -1,15 +1,14 @@
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/scan.h"
 #include "base/whole_file.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/pictures.h"
 #include "cmd/shared/screen.h"
+#include "cmd/shared/source_input.h"
 #include "view/monitor/folded.h"
 #include "view/pictures/flame_svg.h"
 #include "view/pictures/stack_diff.h"
@@ -23,9 +22,7 @@ bool is_number(const StackFrame& frame) {
 
 // Without the ids of processes, which are others in each run.
 std::vector<CountedStack> read_folded(const std::string& path) {
-    std::vector<CountedStack> stacks =
-        path == "-" ? parse_folded({"stdin", read_all(STDIN_FILENO, "stdin")})
-                    : parse_folded({path, read_file(path)});
+    std::vector<CountedStack> stacks = parse_folded(read_source(path));
     for (CountedStack& stack : stacks) std::erase_if(stack.frames, is_number);
     return stacks;
 }

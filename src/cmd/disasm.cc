@@ -1,14 +1,13 @@
-#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/recording_input.h"
+#include "cmd/shared/source_input.h"
 #include "engine/monitor/loaded_program_text.h"
 #include "lang/insn/image.h"
 #include "lang/insn/object.h"
@@ -21,8 +20,6 @@ struct WantedText {
     std::optional<std::string> section;
     std::optional<unsigned long> id;
 };
-
-constexpr const char* kNameOfStdin = "stdin";
 
 // A byte that is in no text.
 bool is_control(char c) {
@@ -55,7 +52,7 @@ std::string text_of(const WantedText& wanted, const SourceText& content, const D
         throw UsageError(
             cat(content.name, " is text, and no hexadecimal digits"),
             cat("'gpufs asm",
-                content.name == kNameOfStdin ? " -" : cat(' ', shell_quote(content.name)),
+                content.name == kStandardInput ? " -" : cat(' ', shell_quote(content.name)),
                 " --listing' assembles one"));
     return disassembly(insns_of_bytes(content.name, content.text), how);
 }
@@ -94,11 +91,9 @@ int cmd_disasm(Context& ctx, Args args) {
         ctx.out.write(loaded_program_text(program_id(*wanted.id), how));
         return kOk;
     }
-    const bool is_stdin = words.empty() || words[0] == "-";
-    check_is_not_input("--output", ctx.out.file(), is_stdin ? "-" : words[0], "the program");
-    const SourceText content{is_stdin ? kNameOfStdin : words[0],
-                             is_stdin ? read_all(STDIN_FILENO, kNameOfStdin) : read_file(words[0])};
-    ctx.out.write(text_of(wanted, content, how));
+    const std::string file = words.empty() ? "-" : words[0];
+    check_is_not_input("--output", ctx.out.file(), file, "the program");
+    ctx.out.write(text_of(wanted, read_source(file), how));
     return kOk;
 }
 

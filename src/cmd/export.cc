@@ -17,6 +17,7 @@
 #include "cmd/shared/page_file.h"
 #include "cmd/shared/progress.h"
 #include "cmd/shared/recording_input.h"
+#include "cmd/shared/source_input.h"
 #include "engine/recording/file.h"
 #include "engine/recording/wanted_records.h"
 #include "view/export/chrome.h"
@@ -123,7 +124,7 @@ public:
         char day[32], hour[8];
         std::strftime(day, sizeof day, "%Y-%m-%d", &time);
         std::strftime(hour, sizeof hour, "%H", &time);
-        const std::string_view stem = recording == "-" ? "stdin" : file_stem(recording);
+        const std::string_view stem = recording == "-" ? kStandardInput : file_stem(recording);
         const std::string below =
             cat("/host=", path_part(names.size() > 1 ? names[1] : "unknown"), "/date=", day);
         const std::string name = cat("/", hour, "-", path_part(stem), ".parquet");

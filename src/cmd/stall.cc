@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/decimal.h"
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/sorted.h"
@@ -152,9 +153,7 @@ public:
         if (blocked != 0) line += cat(", ", blocked, " of them ongoing");
         ctx_.err.line(line);
         tell_others();
-        char share[32];
-        std::snprintf(share, sizeof share, "%.1f", cpu_share * 100);
-        ctx_.err.line(cat(losses_text(losses), "; gpufs took ", static_cast<const char*>(share),
+        ctx_.err.line(cat(losses_text(losses), "; gpufs took ", decimal(cpu_share * 100, 1),
                           " % of a CPU and ", hunt_.buffer_bytes() >> 10, " kB of trace buffer"));
         for (const std::string& what : hunt_.damage())
             ctx_.err.line(cat("gpufs: damaged page: ", what));
@@ -204,12 +203,10 @@ private:
                            .number("count", other.count)
                            .number("longest_ns", other.longest_ns)
                            .done());
-        char share[32];
-        std::snprintf(share, sizeof share, "%.4f", cpu_share);
         summary.number("ongoing", ongoing).raw("not_shown", others.done());
         add_loss(summary, "lost", losses.total())
             .raw("losses", losses_json(losses))
-            .raw("cpu_share", share)
+            .raw("cpu_share", decimal(cpu_share, 4))
             .number("buffer_bytes", hunt_.buffer_bytes());
         ctx_.out.line(JsonObject().raw("summary", summary.done()).done());
     }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/scan.h"
 #include "cmd/shared/getopt_words.h"
+#include "cmd/shared/source_input.h"
 
 namespace gpufs {
 namespace {
@@ -50,32 +51,6 @@ constexpr const char* kHelp =
     "  -V, --version     the version\n"
     "  -h, --help        this text\n";
 
-enum LongOption {
-    kUnsafe = 256,
-    kNoWarnings,
-    kDryRun,
-    kInfo,
-    kProbeFilter,
-    kRaw,
-    kInclude,
-    kUnwind
-};
-const option kLongOptions[] = {
-    {"help", no_argument, nullptr, 'h'},
-    {"version", no_argument, nullptr, 'V'},
-    {"list", no_argument, nullptr, 'l'},
-    {"output", required_argument, nullptr, 'o'},
-    {"info", no_argument, nullptr, kInfo},
-    {"unsafe", no_argument, nullptr, kUnsafe},
-    {"no-warnings", no_argument, nullptr, kNoWarnings},
-    {"dry-run", no_argument, nullptr, kDryRun},
-    {"include", required_argument, nullptr, kInclude},
-    {"probe-filter", required_argument, nullptr, kProbeFilter},
-    {"raw", no_argument, nullptr, kRaw},
-    {"unwind", required_argument, nullptr, kUnwind},
-    {nullptr, 0, nullptr, 0},
-};
-
 std::vector<std::string> split_at_blanks(const std::string& text) {
     std::vector<std::string> words;
     std::size_t at = 0;
@@ -114,84 +89,80 @@ std::string checked(const char* option, const std::string& value,
     throw UsageError(cat(option, " takes one of ", all, ", not '", value, '\''));
 }
 
-void take_option(BtChoices& choices, int letter, const std::string& value, std::string_view word) {
-    switch (letter) {
-        case 'e':
-            choices.program = value;
-            return;
-        case 'p':
-            choices.script.pids.push_back(parse_bt_pid(value));
-            return;
-        case 'c':
-            choices.run.command = split_at_blanks(value);
-            if (choices.run.command.empty()) throw UsageError("-c takes a command");
-            return;
-        case 'f':
-            if (value != "text" && value != "json")
-                throw UsageError(cat("Invalid output format \"", value, '"'),
-                                 "Valid formats: 'text', 'json'");
-            choices.run.json = value == "json";
-            return;
-        case 'o':
-            choices.output = value;
-            return;
-        case 'B':
-            checked("-B", value, {"line", "full", "none"});
-            return;
-        case 'k':
-            choices.script.tells_failures = true;
-            return;
-        case 'q':
-            choices.is_quiet = true;
-            return;
-        case 'v':
-            choices.run.verbose = true;
-            return;
-        case 'd':
-            choices.script.stage = checked("-d", value, {"ast", "types", "ir", "asm"});
-            return;
-        case 'l':
-            choices.pattern = "";
-            return;
-        case 'V':
-            choices.is_version = true;
-            return;
-        case 'h':
-            choices.is_help = true;
-            return;
-        case kInfo:
-            choices.is_info = true;
-            return;
-        case kUnsafe:
-            choices.script.is_unsafe = true;
-            return;
-        case kNoWarnings:
-            choices.script.has_warnings = false;
-            return;
-        case kDryRun:
-            choices.run.dry_run = true;
-            return;
-        case kRaw:
-            choices.run.controls = Controls::raw;
-            return;
-        case kUnwind:
-            choices.run.unwind = parse_unwind(value);
-            return;
-        case kInclude:
-            choices.script.includes.push_back(value);
-            return;
-        case 'I':
-            choices.script.include_folders.push_back(value);
-            return;
-        case kProbeFilter:
-            choices.script.probe_filter = value;
-            return;
-        default:
-            throw UsageError(
-                cat("unknown option '", word, "', ",
-                    word == "--json" ? "'-f json' prints JSON" : "or it lacks its value", "\n\n",
-                    bt_help()));
+void take_command(BtChoices& choices, const std::string& words) {
+    choices.run.command = split_at_blanks(words);
+    if (choices.run.command.empty()) throw UsageError("-c takes a command");
+}
+
+void take_format(BtChoices& choices, const std::string& name) {
+    if (name != "text" && name != "json")
+        throw UsageError(cat("Invalid output format \"", name, '"'),
+                         "Valid formats: 'text', 'json'");
+    choices.run.json = name == "json";
+}
+
+// An option by its letter, its name, or both, and what becomes of its value.
+struct BtOption {
+    char letter;       // 0: none
+    const char* name;  // null: none
+    bool has_value;
+    void (*take)(BtChoices& choices, const std::string& value);
+};
+using Choices = BtChoices;
+using Value = const std::string&;
+constexpr BtOption kOptions[] = {
+    {'e', nullptr, true, [](Choices& in, Value value) { in.program = value; }},
+    {'p', nullptr, true,
+     [](Choices& in, Value value) { in.script.pids.push_back(parse_bt_pid(value)); }},
+    {'c', nullptr, true, take_command},
+    {'f', nullptr, true, take_format},
+    {'o', "output", true, [](Choices& in, Value value) { in.output = value; }},
+    {'B', nullptr, true,
+     [](Choices&, Value value) {
+         checked("-B", value, {"line", "full", "none"});
+     }},
+    {'k', nullptr, false, [](Choices& in, Value) { in.script.tells_failures = true; }},
+    {'q', nullptr, false, [](Choices& in, Value) { in.is_quiet = true; }},
+    {'v', nullptr, false, [](Choices& in, Value) { in.run.verbose = true; }},
+    {'d', nullptr, true,
+     [](Choices& in, Value value) {
+         in.script.stage = checked("-d", value, {"ast", "types", "ir", "asm"});
+     }},
+    {'l', "list", false, [](Choices& in, Value) { in.pattern = ""; }},
+    {'I', nullptr, true,
+     [](Choices& in, Value value) { in.script.include_folders.push_back(value); }},
+    {0, "include", true, [](Choices& in, Value value) { in.script.includes.push_back(value); }},
+    {0, "probe-filter", true, [](Choices& in, Value value) { in.script.probe_filter = value; }},
+    {0, "dry-run", false, [](Choices& in, Value) { in.run.dry_run = true; }},
+    {0, "unwind", true, [](Choices& in, Value value) { in.run.unwind = parse_unwind(value); }},
+    {0, "raw", false, [](Choices& in, Value) { in.run.controls = Controls::raw; }},
+    {0, "unsafe", false, [](Choices& in, Value) { in.script.is_unsafe = true; }},
+    {0, "no-warnings", false, [](Choices& in, Value) { in.script.has_warnings = false; }},
+    {0, "info", false, [](Choices& in, Value) { in.is_info = true; }},
+    {'V', "version", false, [](Choices& in, Value) { in.is_version = true; }},
+    {'h', "help", false, [](Choices& in, Value) { in.is_help = true; }},
+};
+
+// What getopt_long(3) tells an option by: its letter, or behind all letters its place in the table.
+int code_of(const BtOption& option) {
+    return option.letter ? option.letter : 256 + static_cast<int>(&option - kOptions);
+}
+
+// getopt_long(3)'s two tables of them.
+struct GetoptTables {
+    std::string letters;
+    std::vector<option> names;
+};
+GetoptTables getopt_tables() {
+    GetoptTables made;
+    for (const BtOption& one : kOptions) {
+        if (one.letter) made.letters += cat(one.letter, one.has_value ? ":" : "");
+        if (one.name)
+            made.names.push_back(
+                {one.name, one.has_value ? required_argument : no_argument, nullptr, code_of(one)});
     }
+    made.names.push_back({});
+    return made;
 }
 
 // The script, and the words that are its arguments.
@@ -200,7 +171,7 @@ void take_words(BtChoices& choices, std::vector<std::string> words) {
         if (words.size() > 1) throw UsageError("-l takes one pattern");
         if (!words.empty()) choices.pattern = words[0];
     } else if (choices.program) {
-        choices.script.source = {"stdin", *choices.program};
+        choices.script.source = {std::string(kStandardInput), *choices.program};
         choices.script.arguments = std::move(words);
     } else if (!words.empty()) {
         choices.script.source = read_script(words[0]);
@@ -220,12 +191,19 @@ BtChoices parse_bt_line(Args args) {
     GetoptWords line(args);
     BtChoices choices;
     std::vector<std::string> words;
-    while (const auto found = line.next("e:p:c:f:o:B:d:I:klqvVh", kLongOptions)) {
+    const GetoptTables known = getopt_tables();
+    while (const auto found = line.next(known.letters, known.names.data())) {
         const std::string text = found->text ? found->text : "";
+        const auto option = std::ranges::find(kOptions, found->code, code_of);
         if (found->code == GetoptWords::kWord)
             words.push_back(text);
+        else if (option != std::end(kOptions))
+            option->take(choices, text);
         else
-            take_option(choices, found->code, text, found->word);
+            throw UsageError(
+                cat("unknown option '", found->word, "', ",
+                    found->word == "--json" ? "'-f json' prints JSON" : "or it lacks its value",
+                    "\n\n", bt_help()));
     }
     for (std::string& word : line.rest()) words.push_back(std::move(word));
     take_words(choices, std::move(words));

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "bt/parse/parse.h"
 #include "cmd/shared/monitor_args.h"
+#include "cmd/shared/source_input.h"
 #include "engine/places/kernel_facts.h"
 #include "engine/places/monitor_files.h"
 #include "engine/recording/file.h"
@@ -51,7 +52,7 @@ private:
 
     // A dot would end it where the names of maps are taken apart.
     static std::string name_of(const std::string& path) {
-        if (path == kDash) return "stdin";
+        if (path == kDash) return std::string(kStandardInput);
         std::string name(file_stem(path));
         std::ranges::replace(name, '.', '-');
         return name;

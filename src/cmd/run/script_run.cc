@@ -21,6 +21,7 @@
 #include "bt/compile/compile.h"
 #include "bt/parse/parse.h"
 #include "bt/syntax/ast_text.h"
+#include "cmd/shared/source_input.h"
 #include "engine/bt/world.h"
 #include "engine/places/kernel_facts.h"
 #include "engine/recording/file.h"
@@ -32,7 +33,7 @@
 namespace gpufs {
 namespace {
 
-constexpr std::string_view kStandardInput = "stdin", kCommandLine = "-e";
+constexpr std::string_view kCommandLine = "-e";
 
 std::optional<SourceText> read_import(const ScriptChoices& script, const std::string& name) {
     std::vector<std::string> folders{parent_directory(script.source.name)};
@@ -148,20 +149,16 @@ static bool is_pipe(const std::string& path) {
 bool is_script(const std::string& path) {
     constexpr std::size_t kMostOfLine = 4096;
     if (path == "-" || path.ends_with(".bt") || is_pipe(path)) return true;
-    try {
-        const std::string head = read_all(open_file(path, O_RDONLY).get(), path, kMostOfLine);
-        const std::string_view first = std::string_view(head).substr(0, head.find('\n'));
-        return first.starts_with("#!") &&
-               (first.find("bpftrace") != first.npos || first.find("gpufs") != first.npos);
-    } catch (const SysError&) {
-        return false;  // whoever reads it as a monitor tells
-    }
+    const auto head = read_file_if_readable(path, kMostOfLine);
+    if (!head) return false;  // whoever reads it as a monitor tells
+    const std::string_view first = std::string_view(*head).substr(0, head->find('\n'));
+    return first.starts_with("#!") &&
+           (first.find("bpftrace") != first.npos || first.find("gpufs") != first.npos);
 }
 
 SourceText read_script(const std::string& path) {
-    if (path == "-") return {std::string(kStandardInput), read_all(STDIN_FILENO, kStandardInput)};
     try {
-        return {path, read_file(path)};
+        return read_source(path);
     } catch (const SysError& e) {
         throw Error(failed_to_open(path, e.code()));
     }

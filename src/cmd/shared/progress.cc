@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/cat.h"
+#include "base/decimal.h"
 #include "base/error.h"
 
 namespace gpufs {
@@ -43,13 +43,11 @@ std::string progress_text(const TraceFile::Progress& progress, std::uint64_t rec
     const double all = std::max(1.0, static_cast<double>(progress.all));
     const double share = std::min(1.0, static_cast<double>(progress.read) / all);
     const double seconds = std::max(1e-9, taken.count());
-    char text[96];
-    std::snprintf(text, sizeof text, "%.0f %%, %.1f M events/s", 100 * share,
-                  static_cast<double>(records) / seconds / 1e6);
+    const std::string text =
+        cat(decimal(100 * share, 0), " %, ",
+            decimal(static_cast<double>(records) / seconds / 1e6, 1), " M events/s");
     if (share == 0) return text;
-    char left[48];
-    std::snprintf(left, sizeof left, ", %.0f s left", seconds * (1 - share) / share);
-    return cat(std::string(text), std::string(left));
+    return cat(text, ", ", decimal(seconds * (1 - share) / share, 0), " s left");
 }
 
 }  // namespace gpufs

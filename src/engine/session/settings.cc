@@ -1,7 +1,6 @@
 #include "engine/session/settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 #include "base/error.h"
@@ -40,13 +39,11 @@ std::uint64_t read_buffer_kb(const Tracefs& at) {
 bool is_default_buffer(const Tracefs& top, std::uint64_t kb) {
     constexpr std::uint64_t kDefaultBytes = 1441792;
     if (kb == kDefaultBytes / 1024) return true;
-    const std::string header = top.read_if_readable("events/header_page").value_or("");
-    // "field: char data;	offset:16;	size:4080;	signed:0;"
-    const auto size_at = header.rfind("size:");
-    std::uint64_t data = 0;
-    if (size_at != header.npos)
-        std::from_chars(header.data() + size_at + 5, header.data() + header.size(), data);
-    return data != 0 && kb == (kDefaultBytes + data - 1) / data * data / 1024;
+    const auto header = top.read_if_readable("events/header_page");
+    if (!header) return false;
+    const PageLayout page = parse_page_layout(*header);
+    const std::uint64_t data = page.page_bytes - page.data_offset;
+    return kb == (kDefaultBytes + data - 1) / data * data / 1024;
 }
 
 std::string pids_of(const Tracefs& at) {

@@ -145,6 +145,7 @@ void add_report(Program& program, std::string map, std::string title, const Layo
     Report report;
     report.title = std::move(title);
     report.map = std::move(map);
+    report.says_none = true;
     for (const Member& member : key.members) report.by.push_back(member.name);
     program.reports.push_back(std::move(report));
 }

@@ -140,6 +140,7 @@ struct Report {
     std::vector<std::string> by;  // members of the key to group by, in order; empty: all members
     bool is_total = false;        // group by nothing: merge all entries into one
     bool is_table = false;        // print histograms as one row each, with percentiles
+    bool says_none = false;       // a text says so where there is no entry: "n: 0", "of comm: none"
     std::string sort;             // "count", "sum", "max", "key"; empty: by the aggregation's kind
     std::size_t top = 0;          // number of rows; 0: all
     SourceRef at;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 #include "base/cat.h"
+#include "base/decimal.h"
 #include "base/saturate.h"
 #include "base/sorted.h"
 #include "view/json.h"
@@ -27,9 +27,7 @@ double share_of(std::uint64_t part, std::uint64_t whole) {
 
 // "+5.00%", "-0.12%"
 std::string signed_percent(double share) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%+.2f%%", 100 * share);
-    return text;
+    return cat(share < 0 ? "" : "+", decimal(100 * share, 2), '%');
 }
 
 }  // namespace
@@ -106,13 +104,11 @@ std::string diff_text(const StackDiff& diff, std::size_t top, Controls controls,
 std::string diff_json(const StackDiff& diff) {
     std::string text;
     for (const StackDiff::Change& change : diff.changes()) {
-        char grown[32];
-        std::snprintf(grown, sizeof grown, "%.4f", 100 * change.grown);
         JsonObject object;
         object.text("frame", change.frame)
             .number("before", change.before)
             .number("now", change.now)
-            .raw("change", grown);
+            .raw("change", decimal(100 * change.grown, 4));
         text += object.done() + '\n';
     }
     return text;

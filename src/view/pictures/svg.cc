@@ -1,9 +1,9 @@
 #include "view/pictures/svg.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/cat.h"
+#include "base/decimal.h"
 #include "base/embedded.h"
 #include "base/printable.h"
 #include "base/utf8.h"
@@ -52,11 +52,9 @@ std::string xml_text(std::string_view text) {
 }
 
 std::string pixels(double number) {
-    char text[32];
-    const int length = std::snprintf(text, sizeof text, "%.1f", number);
-    std::string_view shown(text, static_cast<std::size_t>(length));
-    if (shown.ends_with(".0")) shown.remove_suffix(2);
-    return std::string(shown);
+    std::string text = decimal(number, 1);
+    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    return text;
 }
 
 std::string grouped(std::uint64_t number) {
@@ -68,9 +66,7 @@ std::string grouped(std::uint64_t number) {
 std::string percent_text(std::uint64_t part, std::uint64_t whole) {
     const double share =
         whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole) * 100;
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f%%", share);
-    return text;
+    return decimal(share, 2) + '%';
 }
 
 std::string picture_part(std::string_view name) {

@@ -268,12 +268,18 @@ std::string single_line(const MapDeclaration& map, const Report& report, const M
     return cat(report.title, ": ", text, trend, '\n');
 }
 
+// Of what nothing was seen.
+std::string none_text(const MapDeclaration& map, const Report& report) {
+    const bool is_number = is_single(map) && map.aggregation.kind == Aggregate::count;
+    return cat(report.title, ": ", is_number ? "0" : "none", '\n');
+}
+
 }  // namespace
 
 std::string report_text(const MapDeclaration& map, const Report& report, ReportRows rows,
                         ValueWriter& values, const Screen& screen,
                         std::span<const std::string> trends) {
-    if (rows.entries.empty()) return {};
+    if (rows.entries.empty()) return report.says_none ? none_text(map, report) : std::string();
     std::size_t left_out = 0;
     if (report.top != 0 && rows.entries.size() > report.top) {
         left_out = rows.entries.size() - report.top;

@@ -178,6 +178,21 @@ BOOST_AUTO_TEST_CASE(intervals_add_up_to_all_and_say_how_long_they_were) {
     BOOST_TEST(intervals > 1);
 }
 
+BOOST_AUTO_TEST_CASE(what_nothing_was_seen_of_is_told) {
+    const auto of_true = [](std::vector<std::string> args) {
+        args.insert(args.end(), {"--", "true"});
+        return test::gpufs(args).out;
+    };
+    const std::string enter = "syscalls:sys_enter_mlock", exit = "syscalls:sys_exit_mlock";
+    BOOST_TEST(of_true({"count", enter}) == enter + ": 0\n");
+    BOOST_TEST(of_true({"count", enter, "by", "comm"}) == enter + " by comm: none\n");
+    BOOST_TEST(of_true({"stats", exit, "ret"}) == exit + " ret: none\n");
+    BOOST_TEST(of_true({"hist", exit, "ret"}) == exit + " ret: none\n");
+    BOOST_TEST(of_true({"latency", enter, exit, "--key", "tid"}) ==
+               enter + ' ' + exit + ": none\n");
+    BOOST_TEST(of_true({"stacks", enter}) == enter + ": none\n");
+}
+
 // A tick that is due at the end is the end.
 BOOST_AUTO_TEST_CASE(there_is_no_empty_interval_behind_the_last) {
     const Ended ran = test::gpufs({"count", "syscalls:sys_enter_getppid", "--interval", "200ms",
