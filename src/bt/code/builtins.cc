@@ -94,18 +94,6 @@ Value ProbeCode::eval_args_member(const Expr& expr) {
     return value;
 }
 
-// The context is bpf_iter__NAME: the `meta` of all, then the object and what goes with it.
-void ProbeCode::begin_object(ir::Label none) {
-    code_.branch(ir::Cmp::eq, ir::kU64, context_word(kWord), 0, none);
-}
-
-void ProbeCode::end_object() {
-    const ir::Slot byte = code_.new_slot(1, 1);
-    code_.store({byte, 0}, 0, ir::kU8);
-    const ir::Temp meta = context_word(0), seq = code_.load({meta, 0}, ir::kU64);
-    code_.call(BPF_FUNC_seq_write, {seq, code_.address(byte), 1});
-}
-
 // Loaded, not read, as only so the verifier knows what pointers of it are: it wants them tested.
 Value ProbeCode::eval_context_member(const Expr& expr) {
     const auto structure =

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/cat.h"
+#include "bt/code/output.h"
 #include "bt/types/constants.h"
 
 // Calls of functions that have a value.
@@ -75,7 +76,7 @@ Value ProbeCode::eval_call(const Expr& expr) {
         return Calls(*this, expr).initial_id();
     if (!row) return eval_builtin(expr);
     if (const auto value = Calls(*this, expr).value(row->function)) return *value;
-    emit_output(expr, *row);
+    Output(*this, expr).emit(*row);
     Value nothing;
     nothing.type = none_type();
     return nothing;

@@ -5,7 +5,7 @@
 namespace gpufs::bt {
 
 // The value of a call in a program's code. The functions whose calls are sent to the reader, and
-// have none, are emit_output()'s.
+// have none, are Output's.
 class ProbeCode::Calls {
 public:
     Calls(ProbeCode& program, const Expr& call)

@@ -2,6 +2,8 @@
 #include <utility>
 
 #include "base/align.h"
+#include "base/cat.h"
+#include "base/scoped_value.h"
 #include "bt/code/probe_code.h"
 #include "bt/syntax/walk.h"
 #include "bt/types/common_type.h"
@@ -12,6 +14,8 @@ namespace {
 
 using Kind = Type::Kind;
 
+// The kernel takes no more, which nested unrolled loops would reach.
+constexpr std::size_t kMostInstructions = 100'000;
 constexpr const char* kDividedByZero =
     "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the "
     "result.";
@@ -103,7 +107,7 @@ ir::Operand ProbeCode::number(const Expr& expr) {
 }
 
 Value ProbeCode::eval(const Expr& expr) {
-    const Asking asking(*this, &expr);
+    const ScopedValue asking(asked_, &expr);
     Value value = find_value(expr);
     if (value.remote && !value.reader) value.reader = &expr;
     return value;
@@ -111,7 +115,9 @@ Value ProbeCode::eval(const Expr& expr) {
 
 Value ProbeCode::find_value(const Expr& expr) {
     code_.set_source(expr.at);
-    check_size(expr.at);
+    if (code_.size() > kMostInstructions)
+        fail(expr.at,
+             cat("the code of this probe gets longer than ", kMostInstructions, " instructions"));
     switch (expr.kind) {
         case Expr::Kind::integer:
         case Expr::Kind::boolean:
@@ -176,14 +182,13 @@ Value ProbeCode::find_value(const Expr& expr) {
 // return leaves the function, exit() the program.
 void ProbeCode::emit_function(const Expr& call) {
     const ir::Label behind = code_.new_label();
-    const auto outer = std::exchange(out_, behind);
+    const ScopedValue out(out_, std::optional(behind));
     ++functions_;
     std::vector<Loop> loops;
     std::swap(loops, loops_);
     emit(call.body);
     std::swap(loops, loops_);
     --functions_;
-    out_ = outer;
     code_.bind(behind);
 }
 
@@ -192,12 +197,6 @@ Value ProbeCode::eval_variable(std::size_t which) {
     const TypePtr& type = instance_.variables[which].type;
     if (place.number) return number_value(*place.number, type);
     return load(place.bytes.value(), type);
-}
-
-ir::Temp ProbeCode::copied(ir::Temp temp) {
-    const ir::Temp made = code_.new_temp(ir::kU64);
-    code_.assign(made, temp);
-    return made;
 }
 
 Value ProbeCode::kept(Value value, std::span<const ExprPtr> later) {
@@ -216,6 +215,11 @@ Value ProbeCode::kept(Value value, std::span<const ExprPtr> later) {
             const auto& number = variables_[instance_.uses.at(target)].number;
             return number && number->id == temp.id;
         });
+    };
+    const auto copied = [&](ir::Temp temp) {
+        const ir::Temp made = code_.new_temp(ir::kU64);
+        code_.assign(made, temp);
+        return made;
     };
     if (value.number && value.number->temp() && is_assigned(*value.number->temp()))
         value.number = copied(*value.number->temp());

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/align.h"
 #include "bt/code/probe_code.h"
@@ -8,20 +9,6 @@
 // bpf_loop() (Linux 5.17): the verifier would go through all turns of a loop in the code. Variables
 // that such a function uses are in the frame, which it is given.
 namespace gpufs::bt {
-
-struct ProbeCode::LoopCall {
-    std::string function;
-    ir::Slot given;  // what it is given
-};
-
-struct ProbeCode::OuterCode {
-    ir::Code code;
-    std::optional<ir::Temp> context, frame;
-    std::optional<ir::Label> out, end;
-    std::size_t stack_bytes;
-    std::vector<Loop> loops;
-    std::vector<VariablePlace> variables;
-};
 
 namespace {
 
@@ -34,6 +21,38 @@ constexpr std::uint64_t kMostTurns = 1 << 23;  // BPF_MAX_LOOPS of include/linux
 constexpr std::int64_t kMostTurnsInCode = 128;
 
 }  // namespace
+
+// The body of a loop as a function of its own, which the kernel calls for each turn. First the code
+// of the loop that calls it, then begin(), the code of a turn, and end().
+class ProbeCode::LoopFunction {
+public:
+    explicit LoopFunction(ProbeCode& in);
+
+    // What a helper takes that calls the function.
+    ir::Temp address() const;
+    ir::Slot given() const { return given_; }
+    // Behind the loop: goes where the body went, if it left the loop by return or exit().
+    void leave_if_told() const;
+
+    // From here on the program's code is that of the function. `given`: its argument.
+    void begin();
+    void enter(ir::Temp given);
+    // The body behind it, and the code around it again.
+    void end(const Stmt& stmt);
+
+private:
+    ProbeCode& in_;
+    const std::string name_;
+    const ir::Slot given_;
+    std::optional<ir::Temp> argument_;
+    // Of the code around it.
+    std::optional<ir::Code> outer_code_;
+    std::optional<ir::Temp> outer_context_, outer_frame_;
+    std::optional<ir::Label> outer_out_, outer_end_;
+    std::size_t outer_stack_bytes_ = 0;
+    std::vector<Loop> outer_loops_;
+    std::vector<VariablePlace> outer_variables_;
+};
 
 bool ProbeCode::is_called(const Stmt& stmt) const {
     if (stmt.kind == Stmt::Kind::for_map) return true;
@@ -91,38 +110,33 @@ void ProbeCode::emit_called_range(const Stmt& stmt) {
     code_.branch(ir::Cmp::le, ir::kU64, turns, kMostTurns, is_small);
     code_.assign(turns, kMostTurns);
     code_.bind(is_small);
-    const LoopCall loop = begin_loop();
-    code_.store({loop.given, kBeginAt}, first, ir::kU64);
-    code_.call(BPF_FUNC_loop,
-               {turns, code_.symbol(Relocation::to(Relocation::Kind::callback, loop.function)),
-                code_.address(loop.given), 0});
-    leave_if_told(loop);
+    LoopFunction function(*this);
+    code_.store({function.given(), kBeginAt}, first, ir::kU64);
+    code_.call(BPF_FUNC_loop, {turns, function.address(), code_.address(function.given()), 0});
+    function.leave_if_told();
     code_.bind(is_empty);
     if (wants_frame_) return;
-    OuterCode outer = begin_inner();
+    function.begin();
     const ir::Temp turn = code_.argument(1), given = code_.argument(2);
-    enter_body(given);
+    function.enter(given);
     const std::size_t which = instance_.declares.at(&stmt);
     set_variable(which, number_value(code_.compute(ir::Op::add, ir::kS64,
                                                    code_.load({given, kBeginAt}, ir::kS64), turn),
                                      instance_.variables[which].type));
-    emit_body(stmt, loop, given);
-    end_inner(std::move(outer));
+    function.end(stmt);
 }
 
 void ProbeCode::emit_for_map(const Stmt& stmt) {
     const TypedMap& map = map_of(*stmt.target);
-    const LoopCall loop = begin_loop();
-    code_.call(
-        BPF_FUNC_for_each_map_elem,
-        {map_symbol(map), code_.symbol(Relocation::to(Relocation::Kind::callback, loop.function)),
-         code_.address(loop.given), 0});
-    leave_if_told(loop);
+    LoopFunction function(*this);
+    code_.call(BPF_FUNC_for_each_map_elem,
+               {map_symbol(map), function.address(), code_.address(function.given()), 0});
+    function.leave_if_told();
     if (wants_frame_) return;
-    OuterCode outer = begin_inner();
+    function.begin();
     code_.argument(1);
     const ir::Temp key = code_.argument(2), value = code_.argument(3), given = code_.argument(4);
-    enter_body(given);
+    function.enter(given);
     const std::size_t which = instance_.declares.at(&stmt);
     const Type& pair = *instance_.variables[which].type;
     const Local at = *variables_[which].bytes;
@@ -130,75 +144,78 @@ void ProbeCode::emit_for_map(const Stmt& stmt) {
     if (map.value->is_aggregation()) element = aggregated(*map.value, value);
     put(load({key, 0}, map.key), pair.fields[0].type, at);
     put(element, pair.fields[1].type, at.at(pair.fields[1].offset));
-    emit_body(stmt, loop, given);
-    end_inner(std::move(outer));
+    function.end(stmt);
+}
+
+ProbeCode::LoopFunction::LoopFunction(ProbeCode& in)
+    : in_(in), name_(in.shared_.new_function_name("each")), given_(in.code_.new_slot(kLoopBytes)) {
+    if (in_.has_frame_) in_.code_.store({given_, 0}, *in_.frame_, ir::kU64);
+    in_.code_.store({given_, kContextAt}, *in_.context_, ir::kU64);
+    in_.code_.store({given_, kLeaveAt}, 0, ir::kU64);
+}
+
+ir::Temp ProbeCode::LoopFunction::address() const {
+    return in_.code_.symbol(Relocation::to(Relocation::Kind::callback, name_));
 }
 
 // What the body did: 1, return; 2, exit().
-void ProbeCode::leave_if_told(const LoopCall& loop) {
-    const ir::Temp told = code_.load({loop.given, kLeaveAt}, ir::kU64);
-    if (functions_ > 0) code_.branch(ir::Cmp::eq, ir::kU64, told, 2, *end_);
-    code_.branch(ir::Cmp::ne, ir::kU64, told, 0, *out_);
+void ProbeCode::LoopFunction::leave_if_told() const {
+    ir::Code& code = in_.code_;
+    const ir::Temp told = code.load({given_, kLeaveAt}, ir::kU64);
+    if (in_.functions_ > 0) code.branch(ir::Cmp::eq, ir::kU64, told, 2, *in_.end_);
+    code.branch(ir::Cmp::ne, ir::kU64, told, 0, *in_.out_);
 }
 
-ProbeCode::LoopCall ProbeCode::begin_loop() {
-    LoopCall loop{shared_.new_function_name("each"), code_.new_slot(kLoopBytes)};
-    if (has_frame_) code_.store({loop.given, 0}, *frame_, ir::kU64);
-    code_.store({loop.given, kContextAt}, *context_, ir::kU64);
-    code_.store({loop.given, kLeaveAt}, 0, ir::kU64);
-    return loop;
+void ProbeCode::LoopFunction::begin() {
+    outer_code_ = std::exchange(in_.code_, {});
+    outer_context_ = in_.context_;
+    outer_frame_ = in_.frame_;
+    outer_out_ = in_.out_;
+    outer_end_ = in_.end_;
+    outer_stack_bytes_ = std::exchange(in_.stack_bytes_, 0);
+    outer_loops_ = std::exchange(in_.loops_, {});
+    outer_variables_ = in_.variables_;
 }
 
-void ProbeCode::enter_body(ir::Temp given) {
-    context_ = code_.load({given, kContextAt}, ir::kU64);
-    frame_ = code_.load({given, 0}, ir::kU64);
-    for (VariablePlace& place : variables_)
-        if (place.bytes) place.bytes->base = *frame_;
+void ProbeCode::LoopFunction::enter(ir::Temp given) {
+    argument_ = given;
+    in_.context_ = in_.code_.load({given, kContextAt}, ir::kU64);
+    in_.frame_ = in_.code_.load({given, 0}, ir::kU64);
+    for (VariablePlace& place : in_.variables_)
+        if (place.bytes) place.bytes->base = *in_.frame_;
 }
 
-void ProbeCode::emit_body(const Stmt& stmt, const LoopCall& loop, ir::Temp given) {
-    const Loop labels{code_.new_label(), code_.new_label()};
-    out_ = code_.new_label();
-    end_ = functions_ > 0 ? code_.new_label() : *out_;
-    loops_.push_back(labels);
-    emit(stmt.body);
-    loops_.pop_back();
-    code_.bind(labels.next);
-    code_.leave(0);
-    if (functions_ > 0) {
-        code_.bind(*end_);
-        code_.store({given, kLeaveAt}, 2, ir::kU64);
-        code_.leave(1);
+void ProbeCode::LoopFunction::end(const Stmt& stmt) {
+    ir::Code& code = in_.code_;
+    const Loop labels{code.new_label(), code.new_label()};
+    in_.out_ = code.new_label();
+    in_.end_ = in_.functions_ > 0 ? code.new_label() : *in_.out_;
+    in_.loops_.push_back(labels);
+    in_.emit(stmt.body);
+    code.bind(labels.next);
+    code.leave(0);
+    if (in_.functions_ > 0) {
+        code.bind(*in_.end_);
+        code.store({*argument_, kLeaveAt}, 2, ir::kU64);
+        code.leave(1);
     }
-    code_.bind(*out_);
-    code_.store({given, kLeaveAt}, 1, ir::kU64);
-    code_.bind(labels.end);
-    code_.leave(1);
+    code.bind(*in_.out_);
+    code.store({*argument_, kLeaveAt}, 1, ir::kU64);
+    code.bind(labels.end);
+    code.leave(1);
     Subprogram body;
-    body.name = loop.function;
-    body.code = code_.assemble();
+    body.name = name_;
+    body.code = code.assemble();
     body.at = stmt.at;
-    shared_.program().subprograms.push_back(std::move(body));
-}
-
-ProbeCode::OuterCode ProbeCode::begin_inner() {
-    OuterCode outer{std::move(code_), context_,          frame_,    out_, end_,
-                    stack_bytes_,     std::move(loops_), variables_};
-    code_ = ir::Code();
-    stack_bytes_ = 0;
-    loops_.clear();
-    return outer;
-}
-
-void ProbeCode::end_inner(OuterCode outer) {
-    code_ = std::move(outer.code);
-    context_ = outer.context;
-    frame_ = outer.frame;
-    out_ = outer.out;
-    end_ = outer.end;
-    stack_bytes_ = outer.stack_bytes;
-    loops_ = std::move(outer.loops);
-    variables_ = std::move(outer.variables);
+    in_.shared_.program().subprograms.push_back(std::move(body));
+    in_.code_ = std::move(*outer_code_);
+    in_.context_ = outer_context_;
+    in_.frame_ = outer_frame_;
+    in_.out_ = outer_out_;
+    in_.end_ = outer_end_;
+    in_.stack_bytes_ = outer_stack_bytes_;
+    in_.loops_ = std::move(outer_loops_);
+    in_.variables_ = std::move(outer_variables_);
 }
 
 }  // namespace gpufs::bt

@@ -3,6 +3,7 @@
 
 #include "base/align.h"
 #include "base/bytes.h"
+#include "base/scoped_value.h"
 #include "bt/code/probe_code.h"
 #include "bt/types/common_type.h"
 #include "lang/ir/aggregate.h"
@@ -148,7 +149,7 @@ void ProbeCode::put_literal(std::string_view text, std::size_t bytes, const Loca
 void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to, TextEnd end) {
     if (value.literal) return put_literal(up_to_nul(*value.literal).substr(0, bytes), bytes, to);
     if (value.is_task_name) return put_task_name(bytes, to, end);
-    const Asking asking(*this, value.reader);
+    const ScopedValue asking(asked_, value.reader ? value.reader : asked_);
     if (!value.bytes) return read_text(to, bytes, address_of(value), space_of(value), end);
     const std::size_t have = std::min(bytes, value.type->bytes);
     copy(*value.bytes, to, have);
@@ -193,7 +194,7 @@ void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to, Text
         copy(*value.bytes, to, have);
         return zero(to.at(have), as->bytes - have);
     }
-    const Asking asking(*this, value.reader);
+    const ScopedValue asking(asked_, value.reader ? value.reader : asked_);
     read(to, as->bytes, address_of(value), space_of(value));
 }
 

@@ -1,6 +1,7 @@
+#include "bt/code/output.h"
+
 #include "base/align.h"
 #include "base/cat.h"
-#include "bt/code/probe_code.h"
 #include "bt/syntax/walk.h"
 #include "bt/types/constants.h"
 #include "lang/ir/read_memory.h"
@@ -74,19 +75,6 @@ ir::Temp ProbeCode::send(const Expr& expr, SentRecord record,
     return code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
 }
 
-void ProbeCode::emit_exit(const Expr& expr) {
-    SentRecord record;
-    record.kind = SentRecord::Kind::exit;
-    std::vector<const Expr*> values;
-    if (!expr.operands.empty()) values.push_back(expr.operands[0].get());
-    const ir::Temp result = send(expr, std::move(record), values);
-    // Where the reader does not hear of it, another hit has to tell it.
-    code_.branch(ir::Cmp::ne, ir::kU64, result, 0, *end_);
-    code_.store({code_.symbol(Relocation::to(Relocation::Kind::map_value, shared_.exit_map())), 0},
-                1, ir::kU64);
-    code_.jump(*end_);
-}
-
 void ProbeCode::stop_after_exit(ir::Label otherwise) {
     bool is_called = false;
     for_each_expr(*instance_.probe, [&](const Expr& expr) {
@@ -133,155 +121,173 @@ ir::Temp ProbeCode::told_read(Space space, bool is_text, ir::Temp result) {
     return result;
 }
 
-void ProbeCode::emit_format(const Expr& expr, SentRecord::Kind kind) {
-    SentRecord record;
-    record.kind = kind;
-    record.text = *literal_of(*expr.operands[0]);
-    record.expanded_from = expr.expanded_from;
+std::vector<const Expr*> ProbeCode::Output::values_from(std::size_t first) const {
     std::vector<const Expr*> values;
-    for (std::size_t i = 1; i < expr.operands.size(); ++i) values.push_back(expr.operands[i].get());
-    send(expr, std::move(record), values);
+    for (std::size_t i = first; i < call_.operands.size(); ++i)
+        values.push_back(call_.operands[i].get());
+    return values;
 }
 
-void ProbeCode::emit_print(const Expr& expr, bool clears) {
-    const Expr& of = *expr.operands[0];
+const std::string& ProbeCode::Output::name_of(SentRecord record) {
+    std::string& name = in_.records_[&call_];
+    if (name.empty()) name = in_.shared_.add_record(std::move(record));
+    return name;
+}
+
+void ProbeCode::Output::exit() {
+    SentRecord record;
+    record.kind = SentRecord::Kind::exit;
+    const ir::Temp result = in_.send(call_, std::move(record), values_from(0));
+    // Where the reader does not hear of it, another hit has to tell it.
+    code_.branch(ir::Cmp::ne, ir::kU64, result, 0, *in_.end_);
+    const std::string& map = in_.shared_.exit_map();
+    code_.store({code_.symbol(Relocation::to(Relocation::Kind::map_value, map)), 0}, 1, ir::kU64);
+    code_.jump(*in_.end_);
+}
+
+void ProbeCode::Output::format(SentRecord::Kind kind) {
+    SentRecord record;
+    record.kind = kind;
+    record.text = *literal_of(*call_.operands[0]);
+    record.expanded_from = call_.expanded_from;
+    in_.send(call_, std::move(record), values_from(1));
+}
+
+void ProbeCode::Output::print(bool clears) {
+    const Expr& of = *call_.operands[0];
+    if (of.kind == Expr::Kind::map) {
+        const TypedMap& map = in_.map_of(of);
+        if (of.operands.empty()) return print_map(map, clears);
+        if (map.value->is_aggregation()) return print_entry(map);
+    }
     SentRecord record;
     record.kind = SentRecord::Kind::print;
-    if (of.kind != Expr::Kind::map) {
-        send(expr, std::move(record), {&of});
-        return;
-    }
-    const TypedMap& map = map_of(of);
-    if (of.operands.empty()) {
-        record.kind = SentRecord::Kind::print_map;
-        record.map = map.name;
-        record.clears = clears;
-        record.has_top = expr.operands.size() > 1;
-        std::vector<const Expr*> values;
-        for (std::size_t i = 1; i < expr.operands.size(); ++i)
-            values.push_back(expr.operands[i].get());
-        send(expr, std::move(record), values);
-        return;
-    }
-    if (!map.value->is_aggregation()) {
-        send(expr, std::move(record), {&of});
-        return;
-    }
-    // The reader looks the element up by its key.
+    in_.send(call_, std::move(record), {&of});
+}
+
+void ProbeCode::Output::print_map(const TypedMap& map, bool clears) {
+    SentRecord record;
+    record.kind = SentRecord::Kind::print_map;
+    record.map = map.name;
+    record.clears = clears;
+    record.has_top = call_.operands.size() > 1;
+    in_.send(call_, std::move(record), values_from(1));
+}
+
+// The reader looks the element up by its key.
+void ProbeCode::Output::print_entry(const TypedMap& map) {
+    const std::size_t key_bytes = align_up(map.key->bytes, kWord), bytes = kWord + key_bytes;
+    SentRecord record;
     record.kind = SentRecord::Kind::print_entry;
     record.map = map.name;
-    const std::size_t key_bytes = align_up(map.key->bytes, kWord);
     record.values.push_back({map.key, kWord});
-    record.bytes = kWord + key_bytes;
-    record.at = expr.at;
-    const std::size_t bytes = record.bytes;
-    std::string& name = records_[&expr];
-    if (name.empty()) name = shared_.add_record(std::move(record));
-    const Local key = key_of(map, of.operands, 0).value(), at = allocate(bytes);
+    record.bytes = bytes;
+    record.at = call_.at;
+    const std::string& name = name_of(std::move(record));
+    const Local key = in_.key_of(map, call_.operands[0]->operands, 0).value(),
+                at = in_.allocate(bytes);
     code_.store(at.place(), 0, ir::kU64);
-    put_record_id(name, at);
-    copy(key, at.at(kWord), key_bytes);
-    code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
+    in_.put_record_id(name, at);
+    in_.copy(key, at.at(kWord), key_bytes);
+    code_.call(in_.shared_.send_function(), {*in_.context_, in_.address_of(at), bytes});
 }
 
 // join(argv[, separator]): the texts up to the first null pointer.
-void ProbeCode::emit_join(const Expr& expr) {
+void ProbeCode::Output::join() {
+    constexpr std::size_t kTexts = 2 * kWord, kBytes = kTexts + kJoined * kJoinedBytes;
     SentRecord record;
     record.kind = SentRecord::Kind::join;
-    record.text = expr.operands.size() > 1 ? *literal_of(*expr.operands[1]) : " ";
+    record.text = call_.operands.size() > 1 ? *literal_of(*call_.operands[1]) : " ";
     record.stride = kJoinedBytes;
-    const std::size_t texts = 2 * kWord;
     record.values.push_back({buffer_type(kJoined * kJoinedBytes), kWord});
-    record.bytes = texts + kJoined * kJoinedBytes;
-    record.at = expr.at;
-    const std::size_t bytes = record.bytes;
-    std::string& name = records_[&expr];
-    if (name.empty()) name = shared_.add_record(std::move(record));
-    const Value argv = eval(*expr.operands[0]);
+    record.bytes = kBytes;
+    record.at = call_.at;
+    const std::string& name = name_of(std::move(record));
+    const Value argv = in_.eval(*call_.operands[0]);
     const Space space = argv.type->is(Kind::pointer) ? argv.type->space : Space::none;
-    const ir::Temp from = code_.convert(number(argv), ir::kU64);
-    const Local at = allocate(bytes), word = allocate(kWord);
-    zero(at, texts);
-    put_record_id(name, at);
+    const ir::Temp from = code_.convert(in_.number(argv), ir::kU64);
+    const Local at = in_.allocate(kBytes), word = in_.allocate(kWord);
+    in_.zero(at, kTexts);
+    in_.put_record_id(name, at);
     const ir::Label done = code_.new_label();
     for (std::size_t i = 0; i < kJoined; ++i) {
         code_.store(word.place(), 0, ir::kU64);
-        read(word, kWord, code_.compute(ir::Op::add, ir::kU64, from, i * kWord), space);
+        in_.read(word, kWord, code_.compute(ir::Op::add, ir::kU64, from, i * kWord), space);
         const ir::Temp text = code_.load(word.place(), ir::kU64);
         code_.branch(ir::Cmp::eq, ir::kU64, text, 0, done);
-        const Local to = at.at(texts + i * kJoinedBytes);
+        const Local to = at.at(kTexts + i * kJoinedBytes);
         code_.store(to.place(), 0, ir::kU8);
-        append_read_text(code_, space, address_of(to), kJoinedBytes, text);
+        append_read_text(code_, space, in_.address_of(to), kJoinedBytes, text);
         code_.store(at.place(kWord), i + 1, ir::kU32);
     }
     code_.bind(done);
-    code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
+    code_.call(in_.shared_.send_function(), {*in_.context_, in_.address_of(at), kBytes});
 }
 
-void ProbeCode::emit_signal(const Expr& expr, int helper) {
-    const Expr& which = *expr.operands[0];
+void ProbeCode::Output::signal(int helper) {
+    const Expr& which = *call_.operands[0];
     const auto name = literal_of(which);
-    if (!name || constant(which)) {
-        code_.call(helper, {number(which)});
+    if (!name || in_.constant(which)) {
+        code_.call(helper, {in_.number(which)});
         return;
     }
     const auto known =
-        shared_.table().constant(name->starts_with("SIG") ? *name : gpufs::cat("SIG", *name));
-    if (!known) fail(which.at, gpufs::cat(*name, " is not a valid signal"));
+        in_.shared_.table().constant(name->starts_with("SIG") ? *name : gpufs::cat("SIG", *name));
+    if (!known) in_.fail(which.at, gpufs::cat(*name, " is not a valid signal"));
     code_.call(helper, {known->number});
 }
 
 // debugf(): into the kernel's own trace buffer, as bpf_trace_printk() writes it.
-void ProbeCode::emit_debug(const Expr& expr) {
-    const std::string format = *literal_of(*expr.operands[0]);
-    const Local text = allocate(align_up(format.size() + 1, kWord));
-    put_literal(format, align_up(format.size() + 1, kWord), text);
+void ProbeCode::Output::debug() {
+    const std::string format = *literal_of(*call_.operands[0]);
+    const Local text = in_.allocate(align_up(format.size() + 1, kWord));
+    in_.put_literal(format, align_up(format.size() + 1, kWord), text);
     std::vector<ir::Operand> values;
-    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
-        const Value value = eval(*expr.operands[i]);
+    for (const Expr* argument : values_from(1)) {
+        const Value value = in_.eval(*argument);
         if (value.type->is(Kind::string))
-            values.push_back(address_of(in_memory(value, value.type)));
+            values.push_back(in_.address_of(in_.in_memory(value, value.type)));
         else
-            values.push_back(number(value));
+            values.push_back(in_.number(value));
     }
     values.resize(3, 0);
     code_.call(BPF_FUNC_trace_printk,
-               {address_of(text), format.size() + 1, values[0], values[1], values[2]});
+               {in_.address_of(text), format.size() + 1, values[0], values[1], values[2]});
 }
 
-void ProbeCode::emit_output(const Expr& expr, const FunctionRow& row) {
+void ProbeCode::Output::emit(const FunctionRow& row) {
     SentRecord record;
     record.kind = kind_of(row.function);
     switch (row.function) {
         case Fn::print:
-            return emit_print(expr);
+            return print();
         case Fn::clear:
         case Fn::zero:
-            record.map = expr.operands[0]->text;
-            send(expr, std::move(record), {});
+            record.map = call_.operands[0]->text;
+            in_.send(call_, std::move(record), {});
             return;
         case Fn::time:
-            record.text = expr.operands.empty() ? kTimeFormat : *literal_of(*expr.operands[0]);
-            send(expr, std::move(record), {});
+            record.text = call_.operands.empty() ? kTimeFormat : *literal_of(*call_.operands[0]);
+            in_.send(call_, std::move(record), {});
             return;
         case Fn::join:
-            return emit_join(expr);
+            return join();
         case Fn::exit:
-            return emit_exit(expr);
+            return exit();
         case Fn::signal:
-            return emit_signal(expr, BPF_FUNC_send_signal);
+            return signal(BPF_FUNC_send_signal);
         case Fn::signal_thread:
-            return emit_signal(expr, BPF_FUNC_send_signal_thread);
+            return signal(BPF_FUNC_send_signal_thread);
         case Fn::debugf:
-            return emit_debug(expr);
+            return debug();
         case Fn::override_:
-            code_.call(BPF_FUNC_override_return, {*context_, number(*expr.operands[0])});
+            code_.call(BPF_FUNC_override_return, {*in_.context_, in_.number(*call_.operands[0])});
             return;
         case Fn::fail:
         case Fn::static_assert_:
             return;
         default:
-            return emit_format(expr, record.kind);
+            return format(record.kind);
     }
 }
 

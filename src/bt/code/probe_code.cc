@@ -4,7 +4,6 @@
 #include <iterator>
 #include <type_traits>
 
-#include "base/cat.h"
 #include "bt/syntax/walk.h"
 #include "bt/types/functions.h"
 #include "lang/ir/feature_guard.h"
@@ -14,14 +13,27 @@
 namespace gpufs::bt {
 namespace {
 
-constexpr std::size_t kMostInstructions = 100'000;
-
 // What walks stacks or adds to time series has much on the stack of BPF.
 bool needs_much_stack(const Expr& expr) {
     constexpr Fn kDeep[] = {Fn::kstack, Fn::ustack, Fn::tseries, Fn::len};
     if (expr.kind != Expr::Kind::call && expr.kind != Expr::Kind::identifier) return false;
     const FunctionRow* const row = find_function(expr.text);
     return row && std::ranges::find(kDeep, row->function) != std::end(kDeep);
+}
+
+// The context of an iterator's program is bpf_iter__NAME: the `meta` of all, then the object and
+// what goes with it. The program also runs when there are no more objects: jumps then.
+void append_begin_of_object(ir::Code& code, ir::Temp context, ir::Label none) {
+    const ir::Temp object = code.load({context, kWord}, ir::kU64);
+    code.branch(ir::Cmp::eq, ir::kU64, object, 0, none);
+}
+
+// Tells the kernel that there is something to read, so that reading stops here.
+void append_end_of_object(ir::Code& code, ir::Temp context) {
+    const ir::Slot byte = code.new_slot(1, 1);
+    code.store({byte, 0}, 0, ir::kU8);
+    const ir::Temp meta = code.load({context, 0}, ir::kU64), seq = code.load({meta, 0}, ir::kU64);
+    code.call(BPF_FUNC_seq_write, {seq, code.address(byte), 1});
 }
 
 }  // namespace
@@ -31,12 +43,6 @@ ProbeCode::ProbeCode(const Instance& instance, ScriptCode& shared)
 
 void ProbeCode::fail(const SourceRef& at, const std::string& message, std::string_view hint) const {
     throw SourceError(shared_.script().sources.at(at.source), at.span, message, hint);
-}
-
-void ProbeCode::check_size(const SourceRef& at) const {
-    if (code_.size() > kMostInstructions)
-        fail(at, gpufs::cat("the code of this probe gets longer than ", kMostInstructions,
-                            " instructions"));
 }
 
 std::set<std::size_t> ProbeCode::variables_in_memory() const {
@@ -138,7 +144,7 @@ std::vector<CodeItem> ProbeCode::compile_once(Memory memory, std::string_view la
     end_ = out_;
     const ir::Label end = code_.new_label();
     filter_pids(end);
-    if (instance_.provider() == Provider::iter) begin_object(end);
+    if (instance_.provider() == Provider::iter) append_begin_of_object(code_, *context_, end);
     stop_after_exit(end);
     if (has_frame_) {
         const ir::Temp frame = code_.call(shared_.claim_function(), {});
@@ -150,7 +156,7 @@ std::vector<CodeItem> ProbeCode::compile_once(Memory memory, std::string_view la
     emit(instance_.probe->body);
     code_.bind(*out_);
     if (has_frame_) append_release(code_, *frame_);
-    if (instance_.provider() == Provider::iter) end_object();
+    if (instance_.provider() == Provider::iter) append_end_of_object(code_, *context_);
     code_.bind(end);
     code_.leave(0);
     if (wants_frame_) return {};

@@ -43,8 +43,6 @@ private:
     // takes it. The others stay in registers, where the verifier knows their values.
     std::set<std::size_t> variables_in_memory() const;
     bool has_deep_calls() const;
-    // Fails where the code gets longer than the kernel would take, as of nested unrolled loops.
-    void check_size(const SourceRef& at) const;
     void place_variables();
     // Jumps to the label for hits of processes that are not wanted.
     void filter_pids(ir::Label otherwise);
@@ -63,11 +61,7 @@ private:
     void emit_for_map(const Stmt& stmt);
     // Whether the body of the loop is a function that the kernel calls.
     bool is_called(const Stmt& stmt) const;
-    struct LoopCall;
-    LoopCall begin_loop();
-    void leave_if_told(const LoopCall& loop);
-    void enter_body(ir::Temp given);
-    void emit_body(const Stmt& stmt, const LoopCall& loop, ir::Temp given);
+    class LoopFunction;
     void set_variable(std::size_t which, const Value& value);
     // `before op operand`, as the type of `before`. `at` is what a division by 0 is told of.
     ir::Operand arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir::Operand b,
@@ -83,7 +77,6 @@ private:
     // The value as it is now, in a place of its own where what is evaluated after it assigns where
     // it lies.
     Value kept(Value value, std::span<const ExprPtr> later);
-    ir::Temp copied(ir::Temp temp);
     // Jumps to the label where the condition is false; falls through where it is true.
     void unless(const Expr& condition, ir::Label otherwise);
     Value eval_identifier(const Expr& expr);
@@ -113,10 +106,6 @@ private:
     ir::Temp context_word(std::size_t offset);
     ir::Operand user_mode();
     Value parameter_value(const Type::Field& field);
-    // Of an iterator's program, which also runs when there are no more objects: jumps then.
-    void begin_object(ir::Label none);
-    // Tells the kernel that there is something to read, so that reading stops here.
-    void end_object();
     Value eval_context_member(const Expr& expr);
 
     // Whether two texts are equal up to `limit` bytes: jumps to the label where they are not.
@@ -169,12 +158,7 @@ private:
     Value aggregated(const Type& type, ir::Temp entry);
 
     // What the reader does.
-    void emit_output(const Expr& expr, const FunctionRow& row);
-    void emit_format(const Expr& expr, SentRecord::Kind kind);
-    void emit_print(const Expr& expr, bool clears = false);
-    void emit_join(const Expr& expr);
-    void emit_debug(const Expr& expr);
-    void emit_signal(const Expr& expr, int helper);
+    class Output;
     // A helper of the kernel returned this.
     void tell_failure(const Expr& expr, const char* helper, ir::Operand result);
     ir::Temp told_read(Space space, bool is_text, ir::Temp result);
@@ -182,7 +166,6 @@ private:
     void put_record_id(const std::string& record, const Local& to);
     // Sends the record whose values these are; what the kernel says of it.
     ir::Temp send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values);
-    void emit_exit(const Expr& expr);
     // Where the program calls exit(): jumps to the label once it was called.
     void stop_after_exit(ir::Label otherwise);
 
@@ -206,27 +189,12 @@ private:
     std::size_t stack_bytes_ = 0, frame_bytes_ = 0;
     std::vector<VariablePlace> variables_;
     std::vector<Loop> loops_;
-    struct OuterCode;  // the code around a function that is a part of it
-    OuterCode begin_inner();
-    void end_inner(OuterCode outer);
     PredicateReads predicate_reads_;
     std::unordered_map<const Expr*, Value> read_;  // what reads of elements gave
     std::unordered_map<const Expr*, std::string> records_;
     std::map<std::pair<const Expr*, std::string_view>, std::string> failures_;  // with the helper
     // What a read that fails is told of: the expression at hand; null in between.
     const Expr* asked_ = nullptr;
-    class Asking {
-    public:
-        Asking(ProbeCode& in, const Expr* asked)
-            : in_(in), outer_(std::exchange(in.asked_, asked ? asked : in.asked_)) {}
-        Asking(const Asking&) = delete;
-        Asking& operator=(const Asking&) = delete;
-        ~Asking() { in_.asked_ = outer_; }
-
-    private:
-        ProbeCode& in_;
-        const Expr* outer_;
-    };
 };
 
 }  // namespace gpufs::bt

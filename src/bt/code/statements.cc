@@ -1,6 +1,6 @@
 #include "base/align.h"
 #include "base/cat.h"
-#include "bt/code/probe_code.h"
+#include "bt/code/output.h"
 #include "bt/types/functions.h"
 
 // Statements.
@@ -39,7 +39,7 @@ void ProbeCode::emit(const Block& block) {
     for (std::size_t i = 0; i < block.size(); ++i) {
         const Stmt* const next = i + 1 < block.size() ? block[i + 1].get() : nullptr;
         if (next && prints_and_clears(*block[i], *next)) {
-            emit_print(*block[i]->value, true);
+            Output(*this, *block[i]->value).print(true);
             ++i;
         } else {
             emit(*block[i]);
