@@ -61,6 +61,15 @@ std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t index, Sp
     return pieces;
 }
 
+// "if EXPR", as triggers have it.
+static void refuse_condition(const AdhocWords& words) {
+    for (const auto* list : {&words.subjects, &words.keys})
+        for (const AdhocWord& word : *list)
+            if (word.text == "if")
+                throw SourceError(words.source, word.at.span, "a condition is an option here",
+                                  "--if 'EXPR'");
+}
+
 AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& words,
                              std::size_t source_index) {
     AdhocWords parsed;
@@ -76,8 +85,9 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
         else if (!by)
             parsed.subjects.push_back({word, {source_index, at}});
     }
+    if (by) parsed.keys = pieces_of(parsed.source, source_index, {by->end, text.size()}, ", ");
+    refuse_condition(parsed);
     if (!by) return parsed;
-    parsed.keys = pieces_of(parsed.source, source_index, {by->end, text.size()}, ", ");
     for (const AdhocWord& key : parsed.keys)
         if (key.text == "by") throw SourceError(parsed.source, key.at.span, "a second 'by'");
     if (parsed.keys.empty())

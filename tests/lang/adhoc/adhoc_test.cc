@@ -114,6 +114,16 @@ BOOST_AUTO_TEST_CASE(words_are_subjects_and_behind_by_keys) {
                "a:b by\n"
                "    ^~\n"
                "hint: keys: a field, comm, pid, cpu, kstack…");
+    BOOST_TEST(refusal([] {
+                   parse_adhoc_words("count", {"a:b", "by", "pid", "if", "x == 2"});
+               }) ==
+               "count:1:12: error: a condition is an option here\n"
+               "a:b by pid if x == 2\n"
+               "           ^~\n"
+               "hint: --if 'EXPR'");
+    BOOST_TEST(refusal([] {
+                   parse_adhoc_words("count", {"a:b", "if", "x == 2"});
+               }).starts_with("count:1:5: error: a condition"));
 }
 
 BOOST_AUTO_TEST_CASE(words_are_functions_of_a_file) {
