@@ -355,7 +355,7 @@ RINGS     := $(if $(ARCH),vm,kernel cli embed unit sanitized fuzz vm)
 check: guests $(patsubst %,check-%-needs,$(filter-out sanitized fuzz,$(RINGS)))
 	$(Q)B=$(B) KERNELS='$(KERNELS)' MAKEOVERRIDES='$(MAKEOVERRIDES)' bash tests/run.sh $(RINGS)
 $(RINGS:%=check-%): check-%: check-%-needs
-	$(Q)B=$(B) KERNELS='$(KERNELS)' bash tests/run.sh $*
+	$(Q)B=$(B) KERNELS='$(KERNELS)' MAKEOVERRIDES='$(MAKEOVERRIDES)' bash tests/run.sh $*
 check-unit-needs: $(B)/gpufs-test
 check-kernel-needs check-cli-needs check-embed-needs: $(B)/gpufs $(B)/gpufs-test build/.deps-check
 check-cli-needs check-vm-needs: bt-tools

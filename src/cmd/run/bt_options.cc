@@ -108,39 +108,44 @@ struct BtOption {
     bool has_value;
     void (*take)(BtChoices& choices, const std::string& value);
 };
-using Choices = BtChoices;
-using Value = const std::string&;
 constexpr BtOption kOptions[] = {
-    {'e', nullptr, true, [](Choices& in, Value value) { in.program = value; }},
+    {'e', nullptr, true, [](BtChoices& in, const std::string& value) { in.program = value; }},
     {'p', nullptr, true,
-     [](Choices& in, Value value) { in.script.pids.push_back(parse_bt_pid(value)); }},
+     [](BtChoices& in, const std::string& value) {
+         in.script.pids.push_back(parse_bt_pid(value));
+     }},
     {'c', nullptr, true, take_command},
     {'f', nullptr, true, take_format},
-    {'o', "output", true, [](Choices& in, Value value) { in.output = value; }},
+    {'o', "output", true, [](BtChoices& in, const std::string& value) { in.output = value; }},
     {'B', nullptr, true,
-     [](Choices&, Value value) {
+     [](BtChoices&, const std::string& value) {
          checked("-B", value, {"line", "full", "none"});
      }},
-    {'k', nullptr, false, [](Choices& in, Value) { in.script.tells_failures = true; }},
-    {'q', nullptr, false, [](Choices& in, Value) { in.is_quiet = true; }},
-    {'v', nullptr, false, [](Choices& in, Value) { in.run.verbose = true; }},
+    {'k', nullptr, false,
+     [](BtChoices& in, const std::string&) { in.script.tells_failures = true; }},
+    {'q', nullptr, false, [](BtChoices& in, const std::string&) { in.is_quiet = true; }},
+    {'v', nullptr, false, [](BtChoices& in, const std::string&) { in.run.verbose = true; }},
     {'d', nullptr, true,
-     [](Choices& in, Value value) {
+     [](BtChoices& in, const std::string& value) {
          in.script.stage = checked("-d", value, {"ast", "types", "ir", "asm"});
      }},
-    {'l', "list", false, [](Choices& in, Value) { in.pattern = ""; }},
+    {'l', "list", false, [](BtChoices& in, const std::string&) { in.pattern = ""; }},
     {'I', nullptr, true,
-     [](Choices& in, Value value) { in.script.include_folders.push_back(value); }},
-    {0, "include", true, [](Choices& in, Value value) { in.script.includes.push_back(value); }},
-    {0, "probe-filter", true, [](Choices& in, Value value) { in.script.probe_filter = value; }},
-    {0, "dry-run", false, [](Choices& in, Value) { in.run.dry_run = true; }},
-    {0, "unwind", true, [](Choices& in, Value value) { in.run.unwind = parse_unwind(value); }},
-    {0, "raw", false, [](Choices& in, Value) { in.run.controls = Controls::raw; }},
-    {0, "unsafe", false, [](Choices& in, Value) { in.script.is_unsafe = true; }},
-    {0, "no-warnings", false, [](Choices& in, Value) { in.script.has_warnings = false; }},
-    {0, "info", false, [](Choices& in, Value) { in.is_info = true; }},
-    {'V', "version", false, [](Choices& in, Value) { in.is_version = true; }},
-    {'h', "help", false, [](Choices& in, Value) { in.is_help = true; }},
+     [](BtChoices& in, const std::string& value) { in.script.include_folders.push_back(value); }},
+    {0, "include", true,
+     [](BtChoices& in, const std::string& value) { in.script.includes.push_back(value); }},
+    {0, "probe-filter", true,
+     [](BtChoices& in, const std::string& value) { in.script.probe_filter = value; }},
+    {0, "dry-run", false, [](BtChoices& in, const std::string&) { in.run.dry_run = true; }},
+    {0, "unwind", true,
+     [](BtChoices& in, const std::string& value) { in.run.unwind = parse_unwind(value); }},
+    {0, "raw", false, [](BtChoices& in, const std::string&) { in.run.controls = Controls::raw; }},
+    {0, "unsafe", false, [](BtChoices& in, const std::string&) { in.script.is_unsafe = true; }},
+    {0, "no-warnings", false,
+     [](BtChoices& in, const std::string&) { in.script.has_warnings = false; }},
+    {0, "info", false, [](BtChoices& in, const std::string&) { in.is_info = true; }},
+    {'V', "version", false, [](BtChoices& in, const std::string&) { in.is_version = true; }},
+    {'h', "help", false, [](BtChoices& in, const std::string&) { in.is_help = true; }},
 };
 
 // What getopt_long(3) tells an option by: its letter, or behind all letters its place in the table.
