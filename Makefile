@@ -223,10 +223,8 @@ $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXX
 # nothing is called that would look for plugins, scan text by sscanf(), or ask for addresses of names.
 C_LIBS := c $(LDLIBS:-l%=%)
 UNUSED := __isoc99_sscanf dlopen dlsym dlclose dlerror __res_vinit __res_iclose
-# On x86-64, -Os would fill memory by "rep stos", which is short and slow: commands took a sixth longer.
-STRINGS := $(if $(IS_ARM64),,-mstringop-strategy=libcall)
 static:
-	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -fno-pie -flto=auto $(STRINGS)' HOT_CXXFLAGS=-O2 WARN= \
+	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -fno-pie -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
 		LDFLAGS='$$(SMALL) -L$(B)/static/c -flto-partition=one $(UNUSED:%=-Wl$$(,)--defsym=%=abort)' \
 		LINKED='$(C_LIBS:%=$(B)/static/c/lib%.a)' $(B)/static/gpufs
 	@echo "        $$(stat -c %s $(B)/static/gpufs) bytes"
