@@ -347,7 +347,7 @@ $(B)/demo-blocker: $(call obj,tests/demo/blocker.cc)
 # Rings of tests, each with what it needs; tests/run.sh adds up what they say.
 KERNELS   ?= $(addprefix $(ARCH:%=%/),6.1 6.12)
 SANITIZED := build/sanitized
-# Those that ask this machine's kernel leave the CPUs alone half of the time: beside them, the next
+# Those that ask this machine's kernel leave the CPUs alone most of the time: beside them, the next
 # three run, for which the sanitized library is compiled.
 RINGS     := $(if $(ARCH),vm,kernel cli embed unit sanitized fuzz vm)
 check: guests $(patsubst %,check-%-needs,$(filter-out sanitized fuzz,$(RINGS)))

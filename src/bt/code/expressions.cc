@@ -4,7 +4,7 @@
 #include "base/align.h"
 #include "base/cat.h"
 #include "base/scoped_value.h"
-#include "bt/code/probe_code.h"
+#include "bt/code/output.h"
 #include "bt/syntax/walk.h"
 #include "bt/types/common_type.h"
 
@@ -183,12 +183,9 @@ Value ProbeCode::find_value(const Expr& expr) {
 void ProbeCode::emit_function(const Expr& call) {
     const ir::Label behind = code_.new_label();
     const ScopedValue out(out_, std::optional(behind));
-    ++functions_;
-    std::vector<Loop> loops;
-    std::swap(loops, loops_);
+    const ScopedValue functions(functions_, functions_ + 1);
+    const ScopedValue loops(loops_, std::vector<Loop>());
     emit(call.body);
-    std::swap(loops, loops_);
-    --functions_;
     code_.bind(behind);
 }
 
@@ -392,7 +389,7 @@ ir::Operand ProbeCode::arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir:
     SentRecord warning;
     warning.kind = SentRecord::Kind::warnf;
     warning.text = kDividedByZero;
-    send(at, std::move(warning), {});
+    Output(*this, at).send(std::move(warning), {});
     code_.jump(done);
     code_.bind(divide);
     code_.assign(result, code_.compute(ir_op(op), type, a, b));

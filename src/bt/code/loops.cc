@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/align.h"
+#include "base/scoped_value.h"
 #include "bt/code/probe_code.h"
 
 // Loops. The body of a loop over a map is a function, which the kernel calls for each element; so
@@ -45,13 +46,26 @@ private:
     const std::string name_;
     const ir::Slot given_;
     std::optional<ir::Temp> argument_;
-    // Of the code around it.
-    std::optional<ir::Code> outer_code_;
-    std::optional<ir::Temp> outer_context_, outer_frame_;
-    std::optional<ir::Label> outer_out_, outer_end_;
-    std::size_t outer_stack_bytes_ = 0;
-    std::vector<Loop> outer_loops_;
-    std::vector<VariablePlace> outer_variables_;
+    // What the program's code is about, which is that of the code around it again behind the body.
+    struct Inside {
+        explicit Inside(ProbeCode& in)
+            : code(in.code_, ir::Code()),
+              context(in.context_, in.context_),
+              frame(in.frame_, in.frame_),
+              out(in.out_, in.out_),
+              end(in.end_, in.end_),
+              stack_bytes(in.stack_bytes_, 0),
+              loops(in.loops_, {}),
+              variables(in.variables_, in.variables_) {}
+
+        ScopedValue<ir::Code> code;
+        ScopedValue<std::optional<ir::Temp>> context, frame;
+        ScopedValue<std::optional<ir::Label>> out, end;
+        ScopedValue<std::size_t> stack_bytes;
+        ScopedValue<std::vector<Loop>> loops;
+        ScopedValue<std::vector<VariablePlace>> variables;
+    };
+    std::optional<Inside> inside_;
 };
 
 bool ProbeCode::is_called(const Stmt& stmt) const {
@@ -167,14 +181,7 @@ void ProbeCode::LoopFunction::leave_if_told() const {
 }
 
 void ProbeCode::LoopFunction::begin() {
-    outer_code_ = std::exchange(in_.code_, {});
-    outer_context_ = in_.context_;
-    outer_frame_ = in_.frame_;
-    outer_out_ = in_.out_;
-    outer_end_ = in_.end_;
-    outer_stack_bytes_ = std::exchange(in_.stack_bytes_, 0);
-    outer_loops_ = std::exchange(in_.loops_, {});
-    outer_variables_ = in_.variables_;
+    inside_.emplace(in_);
 }
 
 void ProbeCode::LoopFunction::enter(ir::Temp given) {
@@ -208,14 +215,7 @@ void ProbeCode::LoopFunction::end(const Stmt& stmt) {
     body.code = code.assemble();
     body.at = stmt.at;
     in_.shared_.program().subprograms.push_back(std::move(body));
-    in_.code_ = std::move(*outer_code_);
-    in_.context_ = outer_context_;
-    in_.frame_ = outer_frame_;
-    in_.out_ = outer_out_;
-    in_.end_ = outer_end_;
-    in_.stack_bytes_ = outer_stack_bytes_;
-    in_.loops_ = std::move(outer_loops_);
-    in_.variables_ = std::move(outer_variables_);
+    inside_.reset();
 }
 
 }  // namespace gpufs::bt

@@ -44,34 +44,7 @@ void ProbeCode::put_record_id(const std::string& record, const Local& to) {
     code_.store(to.place(), id, ir::kU32);
 }
 
-ir::Temp ProbeCode::send(const Expr& expr, SentRecord record,
-                         const std::vector<const Expr*>& values) {
-    std::size_t end = sizeof(std::uint32_t);
-    for (const Expr* value : values) {
-        const TypePtr type = type_of(*value);
-        end = align_up(end, kWord);
-        record.values.push_back({type, end});
-        end += type->bytes;
-    }
-    record.bytes = align_up(end, kWord);
-    record.at = expr.at;
-    const std::vector<SentValue> places = record.values;
-    const std::size_t bytes = record.bytes;
-    std::string& name = records_[&expr];
-    if (name.empty()) name = shared_.add_record(std::move(record));
-    const std::size_t room = values.empty() ? 0 : room_behind(*type_of(*values.back()));
-    const Local at = allocate(bytes + room);
-    if (!values.empty()) code_.store(at.place(), 0, ir::kU64);
-    put_record_id(name, at);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const SentValue& place = places[i];
-        const std::size_t next = i + 1 < places.size() ? places[i + 1].offset : bytes;
-        put(eval(*values[i]), place.type, at.at(place.offset), TextEnd::sent);
-        // Each byte that is sent was written: the kernel checks it of the stack's.
-        zero(at.at(place.offset + place.type->bytes), next - place.offset - place.type->bytes);
-    }
-    if (values.empty() && bytes > sizeof(std::uint32_t))
-        code_.store(at.place(sizeof(std::uint32_t)), 0, ir::kU32);
+ir::Temp ProbeCode::send(const Local& at, std::size_t bytes) {
     return code_.call(shared_.send_function(), {*context_, address_of(at), bytes});
 }
 
@@ -103,7 +76,7 @@ void ProbeCode::tell_failure(const Expr& expr, const char* helper, ir::Operand r
     code_.store(at.place(), 0, ir::kU64);
     put_record_id(name, at);
     code_.store(at.place(kWord), result, ir::kU64);
-    code_.call(shared_.send_function(), {*context_, address_of(at), kBytes});
+    send(at, kBytes);
 }
 
 // What the helper of a read returned, and where that is below 0, told.
@@ -129,15 +102,44 @@ std::vector<const Expr*> ProbeCode::Output::values_from(std::size_t first) const
 }
 
 const std::string& ProbeCode::Output::name_of(SentRecord record) {
+    record.at = call_.at;
     std::string& name = in_.records_[&call_];
     if (name.empty()) name = in_.shared_.add_record(std::move(record));
     return name;
 }
 
+ir::Temp ProbeCode::Output::send(SentRecord record, const std::vector<const Expr*>& values) {
+    std::size_t end = sizeof(std::uint32_t);
+    for (const Expr* value : values) {
+        const TypePtr type = in_.type_of(*value);
+        end = align_up(end, kWord);
+        record.values.push_back({type, end});
+        end += type->bytes;
+    }
+    const std::size_t bytes = align_up(end, kWord);
+    record.bytes = bytes;
+    const std::vector<SentValue> places = record.values;
+    const std::string& name = name_of(std::move(record));
+    const std::size_t room = values.empty() ? 0 : room_behind(*in_.type_of(*values.back()));
+    const Local at = in_.allocate(bytes + room);
+    if (!values.empty()) code_.store(at.place(), 0, ir::kU64);
+    in_.put_record_id(name, at);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const SentValue& place = places[i];
+        const std::size_t next = i + 1 < places.size() ? places[i + 1].offset : bytes;
+        in_.put(in_.eval(*values[i]), place.type, at.at(place.offset), TextEnd::sent);
+        // Each byte that is sent was written: the kernel checks it of the stack's.
+        in_.zero(at.at(place.offset + place.type->bytes), next - place.offset - place.type->bytes);
+    }
+    if (values.empty() && bytes > sizeof(std::uint32_t))
+        code_.store(at.place(sizeof(std::uint32_t)), 0, ir::kU32);
+    return in_.send(at, bytes);
+}
+
 void ProbeCode::Output::exit() {
     SentRecord record;
     record.kind = SentRecord::Kind::exit;
-    const ir::Temp result = in_.send(call_, std::move(record), values_from(0));
+    const ir::Temp result = send(std::move(record), values_from(0));
     // Where the reader does not hear of it, another hit has to tell it.
     code_.branch(ir::Cmp::ne, ir::kU64, result, 0, *in_.end_);
     const std::string& map = in_.shared_.exit_map();
@@ -150,7 +152,7 @@ void ProbeCode::Output::format(SentRecord::Kind kind) {
     record.kind = kind;
     record.text = *literal_of(*call_.operands[0]);
     record.expanded_from = call_.expanded_from;
-    in_.send(call_, std::move(record), values_from(1));
+    send(std::move(record), values_from(1));
 }
 
 void ProbeCode::Output::print(bool clears) {
@@ -162,7 +164,7 @@ void ProbeCode::Output::print(bool clears) {
     }
     SentRecord record;
     record.kind = SentRecord::Kind::print;
-    in_.send(call_, std::move(record), {&of});
+    send(std::move(record), {&of});
 }
 
 void ProbeCode::Output::print_map(const TypedMap& map, bool clears) {
@@ -171,7 +173,7 @@ void ProbeCode::Output::print_map(const TypedMap& map, bool clears) {
     record.map = map.name;
     record.clears = clears;
     record.has_top = call_.operands.size() > 1;
-    in_.send(call_, std::move(record), values_from(1));
+    send(std::move(record), values_from(1));
 }
 
 // The reader looks the element up by its key.
@@ -182,14 +184,13 @@ void ProbeCode::Output::print_entry(const TypedMap& map) {
     record.map = map.name;
     record.values.push_back({map.key, kWord});
     record.bytes = bytes;
-    record.at = call_.at;
     const std::string& name = name_of(std::move(record));
     const Local key = in_.key_of(map, call_.operands[0]->operands, 0).value(),
                 at = in_.allocate(bytes);
     code_.store(at.place(), 0, ir::kU64);
     in_.put_record_id(name, at);
     in_.copy(key, at.at(kWord), key_bytes);
-    code_.call(in_.shared_.send_function(), {*in_.context_, in_.address_of(at), bytes});
+    in_.send(at, bytes);
 }
 
 // join(argv[, separator]): the texts up to the first null pointer.
@@ -201,7 +202,6 @@ void ProbeCode::Output::join() {
     record.stride = kJoinedBytes;
     record.values.push_back({buffer_type(kJoined * kJoinedBytes), kWord});
     record.bytes = kBytes;
-    record.at = call_.at;
     const std::string& name = name_of(std::move(record));
     const Value argv = in_.eval(*call_.operands[0]);
     const Space space = argv.type->is(Kind::pointer) ? argv.type->space : Space::none;
@@ -221,7 +221,7 @@ void ProbeCode::Output::join() {
         code_.store(at.place(kWord), i + 1, ir::kU32);
     }
     code_.bind(done);
-    code_.call(in_.shared_.send_function(), {*in_.context_, in_.address_of(at), kBytes});
+    in_.send(at, kBytes);
 }
 
 void ProbeCode::Output::signal(int helper) {
@@ -264,11 +264,11 @@ void ProbeCode::Output::emit(const FunctionRow& row) {
         case Fn::clear:
         case Fn::zero:
             record.map = call_.operands[0]->text;
-            in_.send(call_, std::move(record), {});
+            send(std::move(record), {});
             return;
         case Fn::time:
             record.text = call_.operands.empty() ? kTimeFormat : *literal_of(*call_.operands[0]);
-            in_.send(call_, std::move(record), {});
+            send(std::move(record), {});
             return;
         case Fn::join:
             return join();

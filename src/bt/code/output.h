@@ -4,7 +4,7 @@
 
 namespace gpufs::bt {
 
-// A call that makes the program send something to the reader, and that has no value.
+// What an expression makes the program send to the reader: most often a call, which has no value.
 class ProbeCode::Output {
 public:
     Output(ProbeCode& program, const Expr& call)
@@ -13,6 +13,8 @@ public:
     void emit(const FunctionRow& row);
     // print(); with a map that is cleared behind it.
     void print(bool clears = false);
+    // A record of these values; what the kernel says of it.
+    ir::Temp send(SentRecord record, const std::vector<const Expr*>& values);
 
 private:
     void format(SentRecord::Kind kind);

@@ -164,8 +164,8 @@ private:
     ir::Temp told_read(Space space, bool is_text, ir::Temp result);
     // At the begin of a record's bytes.
     void put_record_id(const std::string& record, const Local& to);
-    // Sends the record whose values these are; what the kernel says of it.
-    ir::Temp send(const Expr& expr, SentRecord record, const std::vector<const Expr*>& values);
+    // Sends the record that lies there; what the kernel says of it.
+    ir::Temp send(const Local& at, std::size_t bytes);
     // Where the program calls exit(): jumps to the label once it was called.
     void stop_after_exit(ir::Label otherwise);
 

@@ -43,11 +43,11 @@ std::string progress_text(const TraceFile::Progress& progress, std::uint64_t rec
     const double all = std::max(1.0, static_cast<double>(progress.all));
     const double share = std::min(1.0, static_cast<double>(progress.read) / all);
     const double seconds = std::max(1e-9, taken.count());
-    const std::string text =
-        cat(decimal(100 * share, 0), " %, ",
-            decimal(static_cast<double>(records) / seconds / 1e6, 1), " M events/s");
+    std::string text = cat(decimal(100 * share, 0), " %, ",
+                           decimal(static_cast<double>(records) / seconds / 1e6, 1), " M events/s");
     if (share == 0) return text;
-    return cat(text, ", ", decimal(seconds * (1 - share) / share, 0), " s left");
+    text += cat(", ", decimal(seconds * (1 - share) / share, 0), " s left");
+    return text;
 }
 
 }  // namespace gpufs
