@@ -217,14 +217,20 @@ HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/print_fmt src
 $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
 # One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
-# own. The warnings are the matter of the usual build: -Os has some that are none.
+# own. The warnings are the matter of the usual build: -Os has some that are none. By itself it calls a
+# function for each string_view of a literal, which it takes for an instruction shorter than to inline
+# it; it is longer.
 #
 # No exception passes through the C libraries: they are linked without the tables for that. Of them,
 # nothing is called that would look for plugins, scan text by sscanf(), or ask for addresses of names.
+# All text is in bytes: nothing calls setlocale(), converts between character sets or prints wide text.
+SMALL_CXXFLAGS := -Os --param max-inline-insns-size=1 -fno-pie -flto=auto
 C_LIBS := c $(LDLIBS:-l%=%)
-UNUSED := __isoc99_sscanf dlopen dlsym dlclose dlerror __res_vinit __res_iclose
+UNUSED := __isoc99_sscanf dlopen dlsym dlclose dlerror __res_vinit __res_iclose __vfwprintf_internal \
+          $(addprefix __gconv_,find_shlib release_shlib load_conf load_cache lookup_cache release_cache \
+          compare_alias_cache)
 static:
-	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='-Os -fno-pie -flto=auto' HOT_CXXFLAGS=-O2 WARN= \
+	$(Q)$(MAKE) B=$(B)/static AR=$(CROSS)gcc-ar CXXFLAGS='$(SMALL_CXXFLAGS)' HOT_CXXFLAGS=-O2 WARN= \
 		LDFLAGS='$$(SMALL) -L$(B)/static/c -flto-partition=one $(UNUSED:%=-Wl$$(,)--defsym=%=abort)' \
 		LINKED='$(C_LIBS:%=$(B)/static/c/lib%.a)' $(B)/static/gpufs
 	@echo "        $$(stat -c %s $(B)/static/gpufs) bytes"
