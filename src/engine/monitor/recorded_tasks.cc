@@ -4,32 +4,13 @@
 #include "base/kernel_abi.h"
 #include "base/path.h"
 #include "lang/event/field_value.h"
+#include "lang/event/naming_events.h"
 
 namespace gpufs {
 namespace {
 
 // What TaskNames says of a task that it does not know.
 constexpr std::string_view kUnknown = "<...>";
-
-// Which fields of which events name a task.
-struct NamingEvent {
-    std::string_view system, name;
-    const char *tid, *comm;
-    bool is_after = false;
-};
-constexpr NamingEvent kNamingEvents[] = {
-    {"sched", "sched_switch", "prev_pid", "prev_comm"},
-    {"sched", "sched_switch", "next_pid", "next_comm"},
-    {"sched", "sched_wakeup", "pid", "comm"},
-    {"sched", "sched_wakeup_new", "pid", "comm"},
-    {"sched", "sched_waking", "pid", "comm"},
-    {"sched", "sched_process_fork", "child_pid", "child_comm"},
-    {"sched", "sched_process_exit", "pid", "comm"},
-    {"sched", "sched_prepare_exec", "pid", "comm"},
-    {"sched", "sched_stat_runtime", "pid", "comm"},
-    {"task", "task_newtask", "pid", "comm"},
-    {"task", "task_rename", "pid", "newcomm", true},
-};
 
 std::uint32_t number_of(const Field& field, RecordBytes record) {
     return static_cast<std::uint32_t>(integer_of(field, record));
@@ -71,8 +52,9 @@ std::vector<RecordedTasks::Naming> RecordedTasks::find_namings(int id) {
     const TraceEvent* event = context_.events.find(id);
     if (!event) return found;
     const EventFormat& format = event->format;
+    const std::string name = format.full_name();
     for (const NamingEvent& one : kNamingEvents) {
-        if (one.system != format.system || one.name != format.name) continue;
+        if (one.event != name) continue;
         Naming naming;
         naming.tid = format.find(one.tid);
         naming.comm = format.find(one.comm);
@@ -80,7 +62,7 @@ std::vector<RecordedTasks::Naming> RecordedTasks::find_namings(int id) {
         naming.is_after = one.is_after;
         if (naming.comm) found.push_back(naming);
     }
-    if (format.system == "sched" && format.name == "sched_process_exec") {
+    if (name == "sched:sched_process_exec") {
         Naming naming;
         naming.tid = format.find("pid");
         naming.file = format.find("filename");

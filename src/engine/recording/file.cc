@@ -10,6 +10,7 @@
 #include "engine/recording/open_recording.h"
 #include "engine/recording/perf_recording.h"
 #include "engine/recording/text_recording.h"
+#include "lang/event/naming_events.h"
 #include "lang/perf_data/header.h"
 #include "lang/trace_dat/header.h"
 #include "lang/trace_text/line.h"
@@ -35,11 +36,7 @@ std::unique_ptr<RecordSource> open_by_content(const std::string& path) {
 class TraceFile::NamesInRecords {
 public:
     explicit NamesInRecords(TraceContext& context) : context_(context) {
-        use("sched:sched_switch", "prev_pid", "prev_comm");
-        use("sched:sched_switch", "next_pid", "next_comm");
-        for (const char* event :
-             {"sched:sched_wakeup", "sched:sched_wakeup_new", "sched:sched_waking"})
-            use(event, "pid", "comm");
+        for (const NamingEvent& naming : kNamingEvents) use(naming);
     }
 
     void learn(const TraceRecord& record) {
@@ -58,10 +55,11 @@ private:
         const Field *pid, *comm;
     };
 
-    void use(std::string_view event_name, std::string_view pid, std::string_view comm) {
-        const TraceEvent* const event = context_.events.find(event_name);
+    void use(const NamingEvent& naming) {
+        const TraceEvent* const event = context_.events.find(naming.event);
         if (!event) return;
-        const Place place{event->format.id, event->format.find(pid), event->format.find(comm)};
+        const EventFormat& format = event->format;
+        const Place place{format.id, format.find(naming.tid), format.find(naming.comm)};
         if (place.pid && place.comm) places_.push_back(place);
     }
 

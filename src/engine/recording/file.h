@@ -36,7 +36,7 @@ public:
     ~TraceFile();
 
     // The events, task names, symbols and options of the recording kernel. Tasks missing in the
-    // saved names get their names from the switches and wakeups read so far.
+    // saved names get those that the records read so far tell: switches, wakeups, forks and others.
     TraceContext& context();
 
     // The next record in order of time, over all CPUs and buffers; null at the end. Its time is

@@ -8,10 +8,14 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "engine/recorder/recording_file.h"
 #include "lang/trace_dat/header.h"
+#include "support/recording_head.h"
+#include "support/ring_pages.h"
 #include "support/temp_file.h"
 
 namespace gpufs {
@@ -117,6 +121,43 @@ BOOST_AUTO_TEST_CASE(tasks_and_symbols_are_those_of_the_recording) {
     const auto symbol = file.context().addresses.symbol(0xffffffff821f8c03);
     BOOST_REQUIRE(symbol);
     BOOST_TEST(symbol->name == "schedule");
+}
+
+BOOST_AUTO_TEST_CASE(tasks_have_the_names_that_any_record_tells) {
+    const test::TempFile made;
+    const std::string pid = "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n";
+    {
+        trace_dat::Head head = test::recording_head({});
+        head.systems = {{"task",
+                         {test::event_format(
+                              7, "task_newtask",
+                              cat(pid, "\tfield:char comm[8];\toffset:12;\tsize:8;\tsigned:1;\n")),
+                          test::event_format(
+                              8, "task_rename",
+                              cat(pid,
+                                  "\tfield:char oldcomm[8];\toffset:12;\tsize:8;\tsigned:1;\n"
+                                  "\tfield:char newcomm[8];\toffset:20;\tsize:8;\tsigned:1;\n"))}}};
+        RecordingFile recording(made.path());
+        recording.begin(std::move(head), 1 << 20);
+        const std::string page =
+            test::PageBuilder(100)
+                .record(0, {"\7\0\0\0\x64\0\0\0\x65\0\0\0child\0\0\0", 20})
+                .record(1, {"\10\0\0\0\x66\0\0\0\x66\0\0\0old\0\0\0\0\0new\0\0\0\0\0", 28})
+                .text();
+        PageMover::Target& to = recording.target(0);
+        write_all_at(to.file, page, to.at, made.path());
+        to.bytes = page.size();
+        recording.commit();
+    }
+    TraceFile file(made.path());
+    const auto& tasks = file.context().tasks;
+    BOOST_TEST(tasks.comm(101) == "<...>");
+    BOOST_REQUIRE(file.next());
+    BOOST_TEST(tasks.comm(101) == "child");
+    BOOST_TEST(tasks.comm(102) == "<...>");
+    BOOST_REQUIRE(file.next());
+    BOOST_TEST(tasks.comm(102) == "new");
+    BOOST_TEST(!file.next());
 }
 
 BOOST_AUTO_TEST_CASE(a_table_of_processes_stands_where_others_have_the_number_of_cpus) {

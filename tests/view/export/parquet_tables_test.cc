@@ -12,7 +12,6 @@
 #include "support/temp_file.h"
 
 namespace gpufs {
-namespace {}  // namespace
 
 BOOST_AUTO_TEST_SUITE(parquet)
 
