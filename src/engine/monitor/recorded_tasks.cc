@@ -2,22 +2,9 @@
 
 #include "base/cat.h"
 #include "base/kernel_abi.h"
-#include "base/path.h"
 #include "lang/event/field_value.h"
-#include "lang/event/naming_events.h"
 
 namespace gpufs {
-namespace {
-
-// What TaskNames says of a task that it does not know.
-constexpr std::string_view kUnknown = "<...>";
-
-std::uint32_t number_of(const Field& field, RecordBytes record) {
-    return static_cast<std::uint32_t>(integer_of(field, record));
-}
-
-}  // namespace
-
 RecordedTasks::RecordedTasks(TraceContext& context)
     : context_(context),
       sees_changes_(context.events.find("sched:sched_process_exec") ||
@@ -47,56 +34,42 @@ void RecordedTasks::set_process(std::uint32_t tid, std::uint32_t process) {
     of.is_process_known = true;
 }
 
-std::vector<RecordedTasks::Naming> RecordedTasks::find_namings(int id) {
-    std::vector<Naming> found;
-    const TraceEvent* event = context_.events.find(id);
-    if (!event) return found;
-    const EventFormat& format = event->format;
-    const std::string name = format.full_name();
-    for (const NamingEvent& one : kNamingEvents) {
-        if (one.event != name) continue;
-        Naming naming;
-        naming.tid = format.find(one.tid);
-        naming.comm = format.find(one.comm);
-        naming.clone_flags = format.find("clone_flags");
-        naming.is_after = one.is_after;
-        if (naming.comm) found.push_back(naming);
-    }
-    if (name == "sched:sched_process_exec") {
-        Naming naming;
-        naming.tid = format.find("pid");
-        naming.file = format.find("filename");
-        naming.is_whole_process = true;
-        if (naming.file) found.push_back(naming);
-    }
-    return found;
+RecordedTasks::Told RecordedTasks::told_by(int id) const {
+    const TraceEvent* const event = context_.events.find(id);
+    if (!event) return {};
+    return {TaskNaming::of(event->format), event->format.find("clone_flags")};
 }
 
 void RecordedTasks::take(const TraceRecord& record, bool is_after) {
+    const Told& told = told_.get(record.id(), [this](int id) { return told_by(id); });
+    if (told.namings.empty()) return;
     const auto running = static_cast<std::uint32_t>(common_fields(record.bytes).pid);
-    const auto find = [&](int id) { return find_namings(id); };
-    for (const Naming& naming : namings_.get(record.id(), find))
-        if (naming.is_after == is_after) apply(naming, record, running);
+    for (const TaskNaming& naming : told.namings) {
+        if (naming.is_after() != is_after) continue;
+        const std::uint32_t tid = naming.tid(record.bytes);
+        if (tid == 0) continue;
+        set_name(tid, naming.comm(record.bytes), running);
+        if (naming.is_exec()) set_process(tid, tid);
+        if (told.clone_flags)
+            set_process_of_new(tid, integer_of(*told.clone_flags, record.bytes), running);
+    }
 }
 
-void RecordedTasks::apply(const Naming& naming, const TraceRecord& record, std::uint32_t running) {
-    const std::uint32_t tid = naming.tid ? number_of(*naming.tid, record.bytes) : running;
-    if (tid == 0) return;
-    std::string_view name = text_of(naming.comm ? *naming.comm : *naming.file, record.bytes);
-    if (naming.file) name = file_name(name).substr(0, kCommBytes - 1);
+void RecordedTasks::set_name(std::uint32_t tid, std::string_view name, std::uint32_t running) {
     Task& named = task(tid);
-    if (sees_changes_ || named.comm == kUnknown) {
+    if (sees_changes_ || named.comm == TaskNames::kUnknown) {
         if (named.comm != name) named.comm = name;
     } else if (tid == running) {
         named_ = named;
         named_.comm = name;
         named_tid_ = tid;
     }
-    if (naming.is_whole_process) set_process(tid, tid);
-    if (!naming.clone_flags) return;
-    const bool is_thread = (integer_of(*naming.clone_flags, record.bytes) & kCloneThread) != 0;
+}
+
+void RecordedTasks::set_process_of_new(std::uint32_t tid, std::uint64_t clone_flags,
+                                       std::uint32_t running) {
     const Task parent = task(running);
-    if (!is_thread)
+    if ((clone_flags & kCloneThread) == 0)
         set_process(tid, tid);
     else if (parent.is_process_known)
         set_process(tid, parent.process);

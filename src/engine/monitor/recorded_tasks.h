@@ -8,6 +8,7 @@
 
 #include "engine/trace/by_event_id.h"
 #include "engine/trace/context.h"
+#include "lang/event/task_naming.h"
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
@@ -40,18 +41,15 @@ public:
     void set_process(std::uint32_t tid, std::uint32_t process);
 
 private:
-    // The fields of an event that name a task.
-    struct Naming {
-        const Field* tid = nullptr;   // absent: the running task
-        const Field* comm = nullptr;  // absent: the last part of `file`
-        const Field* file = nullptr;
-        const Field* clone_flags = nullptr;
-        bool is_whole_process = false;  // the id is that of a process, too
-        bool is_after = false;          // valid from the event on, otherwise at the event
+    // What an event tells of tasks.
+    struct Told {
+        std::vector<TaskNaming> namings;
+        const Field* clone_flags = nullptr;  // of a new task
     };
-    std::vector<Naming> find_namings(int id);
+    Told told_by(int id) const;
     void take(const TraceRecord& record, bool is_after);
-    void apply(const Naming& naming, const TraceRecord& record, std::uint32_t running);
+    void set_name(std::uint32_t tid, std::string_view name, std::uint32_t running);
+    void set_process_of_new(std::uint32_t tid, std::uint64_t clone_flags, std::uint32_t running);
     Task& task(std::uint32_t tid);
 
     TraceContext& context_;
@@ -60,7 +58,7 @@ private:
     std::uint32_t named_tid_ = 0;
     std::unordered_map<std::uint32_t, Task> tasks_;
     std::unordered_map<int, Task> idle_;  // by CPU
-    ByEventId<std::vector<Naming>> namings_;
+    ByEventId<Told> told_;
 };
 
 }  // namespace gpufs

@@ -146,7 +146,7 @@ std::string Recorder::statistics(const Cpu& cpu) const {
 
 // One line a task, as in saved_cmdlines: a newline within a name is written as \n.
 std::string Recorder::names() {
-    const std::map<int, std::string> sorted(tasks_.comms().begin(), tasks_.comms().end());
+    const std::map<int, std::string_view> sorted(tasks_.comms().begin(), tasks_.comms().end());
     std::string lines;
     for (const auto& [pid, comm] : sorted) {
         const std::size_t start = lines.size();

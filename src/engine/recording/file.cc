@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <unordered_set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/read_at.h"
@@ -10,7 +13,8 @@
 #include "engine/recording/open_recording.h"
 #include "engine/recording/perf_recording.h"
 #include "engine/recording/text_recording.h"
-#include "lang/event/naming_events.h"
+#include "engine/trace/by_event_id.h"
+#include "lang/event/task_naming.h"
 #include "lang/perf_data/header.h"
 #include "lang/trace_dat/header.h"
 #include "lang/trace_text/line.h"
@@ -35,36 +39,43 @@ std::unique_ptr<RecordSource> open_by_content(const std::string& path) {
 
 class TraceFile::NamesInRecords {
 public:
-    explicit NamesInRecords(TraceContext& context) : context_(context) {
-        for (const NamingEvent& naming : kNamingEvents) use(naming);
-    }
+    explicit NamesInRecords(TraceContext& context) : context_(context) {}
 
     void learn(const TraceRecord& record) {
-        const int id = record.id();
-        for (const Place& place : places_) {
-            if (place.id != id) continue;
-            const int pid = static_cast<int>(integer_of(*place.pid, record.bytes));
-            if (pid > 0 && !context_.tasks.knows(pid))
-                context_.tasks.add(pid, text_of(*place.comm, record.bytes));
+        if (renamed_) learn(renamed_->first, renamed_->second);
+        renamed_.reset();
+        for (const TaskNaming& naming : namings_of(record.id())) {
+            const int tid = static_cast<int>(naming.tid(record.bytes));
+            const std::string_view comm = naming.comm(record.bytes);
+            if (naming.is_after())
+                renamed_.emplace(tid, comm);
+            else
+                learn(tid, comm);
         }
     }
 
 private:
-    struct Place {
-        int id;
-        const Field *pid, *comm;
-    };
+    const std::vector<TaskNaming>& namings_of(int id) {
+        return namings_.get(id, [this](int one) {
+            const TraceEvent* const event = context_.events.find(one);
+            return event ? TaskNaming::of(event->format) : std::vector<TaskNaming>();
+        });
+    }
 
-    void use(const NamingEvent& naming) {
-        const TraceEvent* const event = context_.events.find(naming.event);
-        if (!event) return;
-        const EventFormat& format = event->format;
-        const Place place{format.id, format.find(naming.tid), format.find(naming.comm)};
-        if (place.pid && place.comm) places_.push_back(place);
+    void learn(int tid, std::string_view comm) {
+        if (tid <= 0) return;
+        TaskNames& tasks = context_.tasks;
+        if (!tasks.knows(tid))
+            learned_.insert(tid);
+        else if (!learned_.contains(tid) || tasks.comm(tid) == comm)
+            return;
+        tasks.add(tid, comm);
     }
 
     TraceContext& context_;
-    std::vector<Place> places_;
+    ByEventId<std::vector<TaskNaming>> namings_;
+    std::unordered_set<int> learned_;                     // tasks whose name no one else told
+    std::optional<std::pair<int, std::string>> renamed_;  // by the last record
 };
 
 TraceFile::TraceFile(const std::string& path) : TraceFile(open_by_content(path)) {}

@@ -35,8 +35,8 @@ public:
     TraceFile& operator=(const TraceFile&) = delete;
     ~TraceFile();
 
-    // The events, task names, symbols and options of the recording kernel. Tasks missing in the
-    // saved names get those that the records read so far tell: switches, wakeups, forks and others.
+    // The events, task names, symbols and options of the recording kernel. A task missing in the
+    // saved names has the one that the records read so far told last: switches, wakeups, forks...
     TraceContext& context();
 
     // The next record in order of time, over all CPUs and buffers; null at the end. Its time is
@@ -53,8 +53,8 @@ public:
     // before `from`, with their names and losses. Throws SysError.
     void rewind(const std::vector<unsigned>& cpus = {}, std::uint64_t from = 0);
 
-    // context() stays as it is while records are read, but for names of tasks that are added: those
-    // that are there stay where they are.
+    // context() stays as it is while records are read, but for names of tasks. Those that comm()
+    // returned stay where they are.
     bool has_fixed_context() const;
     // How much of the file next() has read, of its records; and how much it will read: bytes.
     Progress progress() const;

@@ -225,7 +225,7 @@ void PerfRecording::take(Bytes record) {
         case PERF_RECORD_FORK: {
             const auto tid = get_at<std::int32_t>(body, 8), parent = get_at<std::int32_t>(body, 12);
             tasks.add_process(tid, get_at<std::int32_t>(body, 0));
-            if (tasks.knows(parent)) tasks.add(tid, std::string(tasks.comm(parent)));
+            if (tasks.knows(parent)) tasks.add(tid, tasks.comm(parent));
             index_.maps.fork(get_at<std::int32_t>(body, 0), get_at<std::int32_t>(body, 4));
             break;
         }

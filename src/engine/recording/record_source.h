@@ -61,7 +61,7 @@ public:
     virtual void skip_behind() = 0;
     virtual void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) = 0;
 
-    // context() stays as it is while records are read, but for names of tasks that are added.
+    // context() stays as it is while records are read, but for names of tasks.
     virtual bool has_fixed_context() const { return false; }
 
     virtual RecordingProgress progress() const = 0;

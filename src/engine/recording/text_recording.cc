@@ -282,7 +282,7 @@ bool TextRecording::read_one(Made& made) {
         made.record.stream = static_cast<std::size_t>(line->cpu);
         const bool is_wanted =
             cpus_.empty() || std::ranges::count(cpus_, static_cast<unsigned>(line->cpu)) > 0;
-        if (line->common.pid > 0 && line->comm != "<...>") {
+        if (line->common.pid > 0 && line->comm != TaskNames::kUnknown) {
             context_.tasks.add(line->common.pid, line->comm);
             if (line->process != 0) context_.tasks.add_process(line->common.pid, line->process);
         }

@@ -38,7 +38,7 @@ std::string_view TaskNames::comm(int pid) const {
         return "<XX"
                "X>";  // the kernel's word for it
     const auto it = comms_.find(pid);
-    return it == comms_.end() ? std::string_view("<...>") : std::string_view(it->second);
+    return it == comms_.end() ? kUnknown : it->second;
 }
 
 int TaskNames::tgid(int pid) const {
@@ -47,7 +47,7 @@ int TaskNames::tgid(int pid) const {
 }
 
 void TaskNames::add_lines(std::string_view saved_cmdlines) {
-    for_each_task(saved_cmdlines, [&](int pid, std::string_view comm) { comms_[pid] = comm; });
+    for_each_task(saved_cmdlines, [&](int pid, std::string_view comm) { add(pid, comm); });
 }
 
 void TaskNames::add_tgid_lines(std::string_view saved_tgids) {

@@ -25,8 +25,8 @@ class ParallelText {
 public:
     using Write = std::function<void(std::string_view text)>;
     // `threads`: how many besides the caller's. Changes the context so that names of addresses can
-    // be asked for by all; else it must stay as it is while this object lives, but for task names
-    // that are added. `prefixes` are borrowed.
+    // be asked for by all; else it must stay as it is while this object lives, but for the names of
+    // tasks. `prefixes` are borrowed.
     ParallelText(TraceContext& context, const std::vector<std::string>& prefixes,
                  std::size_t threads, Write write);
     ~ParallelText();

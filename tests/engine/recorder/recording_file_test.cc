@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "engine/recorder/compress.h"
 #include "engine/recording/file.h"
-#include "support/recording_head.h"
+#include "support/recording.h"
 #include "support/ring_pages.h"
 #include "support/temp_file.h"
 
@@ -28,12 +28,8 @@ class Recorded {
 public:
     const std::string& path() const { return file_.path(); }
 
-    void move(RecordingFile& file, std::size_t cpu, std::uint64_t time) const {
-        PageMover::Target& to = file.target(cpu);
-        const std::string page =
-            test::PageBuilder(time).record(0, {"\7\0\0\0\x0c\0\0\0", 8}).text();
-        write_all_at(to.file, page, to.at + to.bytes, path());
-        to.bytes += page.size();
+    static void move(RecordingFile& file, std::size_t cpu, std::uint64_t time) {
+        test::add_page(file, cpu, test::PageBuilder(time).record(0, {"\7\0\0\0\x0c\0\0\0", 8}));
     }
     // "1@100 0@200": CPU and time of each record, and what the reader complains about.
     std::string found(std::uint64_t from = 0) const {

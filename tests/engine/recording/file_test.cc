@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "engine/recorder/recording_file.h"
 #include "lang/trace_dat/header.h"
-#include "support/recording_head.h"
+#include "support/recording.h"
 #include "support/ring_pages.h"
 #include "support/temp_file.h"
 
@@ -123,41 +123,67 @@ BOOST_AUTO_TEST_CASE(tasks_and_symbols_are_those_of_the_recording) {
     BOOST_TEST(symbol->name == "schedule");
 }
 
-BOOST_AUTO_TEST_CASE(tasks_have_the_names_that_any_record_tells) {
-    const test::TempFile made;
+BOOST_AUTO_TEST_CASE(tasks_have_the_last_names_that_records_tell) {
     const std::string pid = "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n";
-    {
-        trace_dat::Head head = test::recording_head({});
-        head.systems = {{"task",
-                         {test::event_format(
-                              7, "task_newtask",
-                              cat(pid, "\tfield:char comm[8];\toffset:12;\tsize:8;\tsigned:1;\n")),
-                          test::event_format(
-                              8, "task_rename",
-                              cat(pid,
-                                  "\tfield:char oldcomm[8];\toffset:12;\tsize:8;\tsigned:1;\n"
-                                  "\tfield:char newcomm[8];\toffset:20;\tsize:8;\tsigned:1;\n"))}}};
-        RecordingFile recording(made.path());
-        recording.begin(std::move(head), 1 << 20);
-        const std::string page =
-            test::PageBuilder(100)
-                .record(0, {"\7\0\0\0\x64\0\0\0\x65\0\0\0child\0\0\0", 20})
-                .record(1, {"\10\0\0\0\x66\0\0\0\x66\0\0\0old\0\0\0\0\0new\0\0\0\0\0", 28})
-                .text();
-        PageMover::Target& to = recording.target(0);
-        write_all_at(to.file, page, to.at, made.path());
-        to.bytes = page.size();
-        recording.commit();
-    }
+    trace_dat::Head head = test::recording_head({});
+    head.systems = {
+        {"task",
+         {test::event_format(7, "task_newtask",
+                             cat(pid, "\tfield:char comm[8];\toffset:12;\tsize:8;\tsigned:1;\n")),
+          test::event_format(8, "task_rename",
+                             cat(pid,
+                                 "\tfield:char oldcomm[8];\toffset:12;\tsize:8;\tsigned:1;\n"
+                                 "\tfield:char newcomm[8];\toffset:20;\tsize:8;\tsigned:1;\n"))}},
+        {"sched",
+         {test::event_format(9, "sched_process_exec",
+                             "\tfield:__data_loc char[] filename;\toffset:8;\tsize:4;\tsigned:0;\n"
+                             "\tfield:pid_t pid;\toffset:12;\tsize:4;\tsigned:1;\n")}}};
+    const test::TempFile made;
+    test::write_recording(
+        made.path(), std::move(head),
+        test::PageBuilder(100)
+            .record(0, {"\7\0\0\0\x64\0\0\0\x65\0\0\0child\0\0\0", 20})
+            .record(1, {"\10\0\0\0\x66\0\0\0\x66\0\0\0old\0\0\0\0\0new\0\0\0\0\0", 28})
+            .record(1, {"\11\0\0\0\x65\0\0\0\x10\0\x0d\0\x65\0\0\0/bin/program\0\0\0\0", 32})
+            .record(1, {"\7\0\0\0\x64\0\0\0\x64\0\0\0other\0\0\0", 20}));
     TraceFile file(made.path());
     const auto& tasks = file.context().tasks;
     BOOST_TEST(tasks.comm(101) == "<...>");
     BOOST_REQUIRE(file.next());
-    BOOST_TEST(tasks.comm(101) == "child");
+    const std::string_view child = tasks.comm(101);
+    BOOST_TEST(child == "child");
     BOOST_TEST(tasks.comm(102) == "<...>");
     BOOST_REQUIRE(file.next());
+    BOOST_TEST(tasks.comm(102) == "old");
+    BOOST_REQUIRE(file.next());
     BOOST_TEST(tasks.comm(102) == "new");
+    BOOST_TEST(tasks.comm(101) == "program");
+    BOOST_TEST(child == "child");  // borrowed before
+    BOOST_REQUIRE(file.next());
+    BOOST_TEST(tasks.comm(100) == "other");
     BOOST_TEST(!file.next());
+}
+
+BOOST_AUTO_TEST_CASE(names_that_were_saved_stay) {
+    const test::TempFile made;
+    {
+        RecordingFile recording(made.path());
+        trace_dat::Head head = test::recording_head({});
+        head.systems = {
+            {"task",
+             {test::event_format(7, "task_newtask",
+                                 "\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n"
+                                 "\tfield:char comm[8];\toffset:12;\tsize:8;\tsigned:1;\n")}}};
+        recording.begin(std::move(head), 1 << 20);
+        recording.set_names("101 final\n");
+        test::add_page(
+            recording, 0,
+            test::PageBuilder(100).record(0, {"\7\0\0\0\x64\0\0\0\x65\0\0\0child\0\0\0", 20}));
+        recording.commit();
+    }
+    TraceFile file(made.path());
+    BOOST_REQUIRE(file.next());
+    BOOST_TEST(file.context().tasks.comm(101) == "final");
 }
 
 BOOST_AUTO_TEST_CASE(a_table_of_processes_stands_where_others_have_the_number_of_cpus) {

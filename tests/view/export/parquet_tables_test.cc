@@ -3,11 +3,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "base/cat.h"
-#include "base/file.h"
-#include "engine/recorder/recording_file.h"
 #include "support/parquet.h"
-#include "support/recording_head.h"
+#include "support/recording.h"
 #include "support/ring_pages.h"
 #include "support/temp_file.h"
 
@@ -18,26 +15,17 @@ BOOST_AUTO_TEST_SUITE(parquet)
 // "foo" is a number in one event and text in another, which also has a "foo_text".
 BOOST_AUTO_TEST_CASE(two_fields_of_one_record_have_two_columns) {
     const test::TempFile file;
-    {
-        RecordingFile recording(file.path());
-        recording.begin(test::recording_head(
-                            {test::event_format(
-                                 7, "number", "\tfield:int foo;\toffset:8;\tsize:4;\tsigned:1;\n"),
-                             test::event_format(
-                                 8, "texts",
-                                 "\tfield:char foo[4];\toffset:8;\tsize:4;\tsigned:1;\n"
-                                 "\tfield:char foo_text[4];\toffset:12;\tsize:4;\tsigned:1;\n")}),
-                        1 << 20);
-        const std::string page = test::PageBuilder(100)
-                                     .record(0, {"\7\0\0\0\1\0\0\0\5\0\0\0", 12})
-                                     .record(1, {"\10\0\0\0\1\0\0\0one\0two\0", 16})
-                                     .record(1, {"\10\0\0\0\1\0\0\0six\0ten\0", 16})
-                                     .text();
-        PageMover::Target& to = recording.target(0);
-        write_all_at(to.file, page, to.at, file.path());
-        to.bytes = page.size();
-        recording.commit();
-    }
+    test::write_recording(
+        file.path(),
+        test::recording_head(
+            {test::event_format(7, "number", "\tfield:int foo;\toffset:8;\tsize:4;\tsigned:1;\n"),
+             test::event_format(8, "texts",
+                                "\tfield:char foo[4];\toffset:8;\tsize:4;\tsigned:1;\n"
+                                "\tfield:char foo_text[4];\toffset:12;\tsize:4;\tsigned:1;\n")}),
+        test::PageBuilder(100)
+            .record(0, {"\7\0\0\0\1\0\0\0\5\0\0\0", 12})
+            .record(1, {"\10\0\0\0\1\0\0\0one\0two\0", 16})
+            .record(1, {"\10\0\0\0\1\0\0\0six\0ten\0", 16}));
     TraceFile trace(file.path());
     std::string bytes;
     EventTable events(trace, [&](std::string_view piece) { bytes += piece; });

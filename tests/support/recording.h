@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "base/file.h"
+#include "engine/recorder/recording_file.h"
 #include "lang/trace_dat/write.h"
+#include "support/ring_pages.h"
 
 namespace gpufs::test {
 
@@ -38,6 +41,22 @@ inline trace_dat::Head recording_head(std::vector<std::string> formats, std::siz
     head.cpus = cpus;
     head.names_room = head.stats_room = 64;
     return head;
+}
+
+inline void add_page(RecordingFile& recording, std::size_t cpu, const PageBuilder& page) {
+    PageMover::Target& to = recording.target(cpu);
+    const std::string bytes = page.text();
+    write_all_at(to.file, bytes, to.at + to.bytes, "the recording");
+    to.bytes += bytes.size();
+}
+
+// A whole recording of one page.
+inline void write_recording(const std::string& path, trace_dat::Head head,
+                            const PageBuilder& page) {
+    RecordingFile recording(path);
+    recording.begin(std::move(head), 1 << 20);
+    add_page(recording, 0, page);
+    recording.commit();
 }
 
 }  // namespace gpufs::test
