@@ -216,10 +216,10 @@ HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/print_fmt src
        src/view/trace src/view/export))
 $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
-# One file that runs on any Linux box of this architecture, made small but for HOT, in a folder of its
-# own. The warnings are the matter of the usual build: -Os has some that are none. By itself it calls a
-# function for each string_view of a literal, which it takes for an instruction shorter than to inline
-# it; it is longer.
+# One file that runs on any Linux box of this architecture, built in a folder of its own. All but HOT
+# is compiled for size. Warnings are off: those of -Os are false, and the usual build shows the others.
+# max-inline-insns-size: g++ counts a call that makes a string_view of a literal as one instruction
+# shorter than the same inlined, but it is longer.
 #
 # No exception passes through the C libraries: they are linked without the tables for that. Of them,
 # nothing is called that would look for plugins, scan text by sscanf(), or ask for addresses of names.
