@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -111,8 +112,8 @@ std::string path_part(std::string_view text) {
 // change.
 class Tables {
 public:
-    Tables(TraceFile& file, const std::string& directory, const std::string& recording,
-           Outputs& outputs) {
+    Tables(TraceFile& file, bool has_jobs, const std::string& directory,
+           const std::string& recording, Outputs& outputs) {
         const std::vector<std::string> names = split(file.facts().uname, ' ');
         timespec changed{};
         ::clock_gettime(CLOCK_REALTIME, &changed);
@@ -135,29 +136,22 @@ public:
             return [&out](std::string_view bytes) { out.write(bytes); };
         };
         events_.emplace(file, open("events"));
-        jobs_ = RecordedJobs::find(file);
-        if (jobs_) job_table_.emplace(file, open("jobs"));
+        if (has_jobs) jobs_.emplace(file, open("jobs"));
     }
 
-    void add(const TraceRecord& record) {
+    // `steps`: of jobs, which the record tells of.
+    void add(const TraceRecord& record, std::span<const JobStep> steps) {
         events_->add(record);
-        if (!jobs_) return;
-        for (const JobStep& step : jobs_->steps_of(record)) job_table_->add(step, record.timestamp);
+        for (const JobStep& step : steps) jobs_->add(step, record.timestamp);
     }
     void finish() {
         events_->finish();
-        if (job_table_) job_table_->finish();
-    }
-    std::vector<std::string> notes(TraceFile& file) const {
-        std::vector<std::string> notes = jobs_ ? jobs_->notes() : std::vector<std::string>();
-        if (const std::string note = clock_note(file); !note.empty()) notes.push_back(note);
-        return notes;
+        if (jobs_) jobs_->finish();
     }
 
 private:
     std::optional<EventTable> events_;
-    std::unique_ptr<RecordedJobs> jobs_;  // null: the recording has none
-    std::optional<JobTable> job_table_;
+    std::optional<JobTable> jobs_;
 };
 
 // Everything that is made of a recording, in one walk.
@@ -168,7 +162,11 @@ public:
         if (choices.perfetto.path) add_writer<PerfettoWriter>(choices.perfetto);
         if (choices.chrome.path) add_writer<ChromeWriter>(choices.chrome);
         if (choices.wants_timeline()) timeline_.emplace(file, tee_);
-        if (choices.parquet) tables_.emplace(file, *choices.parquet, path, outputs_);
+        if (choices.parquet) {
+            if (!timeline_) jobs_ = RecordedJobs::find(file);
+            const bool has_jobs = timeline_ ? timeline_->has_jobs() : jobs_ != nullptr;
+            tables_.emplace(file, has_jobs, *choices.parquet, path, outputs_);
+        }
         if (choices.csv.path) {
             csv_out_ = &outputs_.open(choices.csv);
             csv_.emplace(file.context(), "");
@@ -186,9 +184,13 @@ public:
     }
 
     void add(const TraceRecord& record) {
-        if (timeline_) timeline_->add(record);
+        std::span<const JobStep> steps;
+        if (timeline_)
+            steps = timeline_->add(record);
+        else if (jobs_)
+            steps = jobs_->steps_of(record);
         if (profile_) profile_->add(record);
-        if (tables_) tables_->add(record);
+        if (tables_) tables_->add(record, steps);
         if (!csv_) return;
         line_.clear();
         csv_->print(record, line_);
@@ -204,9 +206,11 @@ public:
     }
 
     std::vector<std::string> notes() const {
-        std::vector<std::string> notes =
-            timeline_ ? timeline_->notes() : std::vector<std::string>();
-        if (tables_ && !timeline_) notes = tables_->notes(file_);
+        std::vector<std::string> notes;
+        if (timeline_) notes = timeline_->notes();
+        if (jobs_) notes = jobs_->notes();
+        if (tables_ && !timeline_)
+            if (const std::string note = clock_note(file_); !note.empty()) notes.push_back(note);
         if (profile_ && profile_->counts().empty())
             notes.push_back(
                 "the recording has no stacks: 'gpufs record --trigger stacktrace' takes them");
@@ -231,6 +235,7 @@ private:
     std::vector<std::unique_ptr<TimelineWriter>> writers_;
     TimelineTee tee_;
     std::optional<RecordTimeline> timeline_;
+    std::unique_ptr<RecordedJobs> jobs_;  // null: the recording has none, or the timeline has them
     std::optional<Tables> tables_;
     Output* csv_out_ = nullptr;
     std::optional<RecordCsv> csv_;

@@ -145,7 +145,7 @@ void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& recor
     fence_tracks_.draw(plan, record, track);
 }
 
-void RecordTimeline::add(const TraceRecord& record) {
+std::span<const JobStep> RecordTimeline::add(const TraceRecord& record) {
     if (!has_begun_) begin(record);
     if (!record.lost_before.is_zero()) tell_loss(record);
     last_of_cpu_[record.cpu] = record.timestamp;
@@ -163,6 +163,7 @@ void RecordTimeline::add(const TraceRecord& record) {
         wake(plan, record, common);
     else
         add_instant(plan, record, common, steps);
+    return steps;
 }
 
 }  // namespace gpufs

@@ -39,8 +39,11 @@ public:
     // Keeps references to both.
     RecordTimeline(TraceFile& file, TimelineWriter& writer);
 
-    // Records must come in order of time.
-    void add(const TraceRecord& record);
+    // Records must come in order of time. Returns what the record tells of jobs, good until the
+    // next call.
+    std::span<const JobStep> add(const TraceRecord& record);
+    // Whether the recording has events that tell of jobs.
+    bool has_jobs() const noexcept { return jobs_ != nullptr; }
     // What is not in the timeline, a line each.
     std::vector<std::string> notes() const;
 

@@ -104,6 +104,21 @@ BOOST_DATA_TEST_CASE(json_perfetto_and_parquet_have_the_same_jobs_with_the_same_
     BOOST_TEST(of_table == of_perfetto, boost::test_tools::per_element());
 }
 
+// Both show the jobs that are found once.
+BOOST_AUTO_TEST_CASE(tables_are_the_same_beside_a_timeline) {
+    const std::string path = test::recording_path("drm-6.17");
+    const TempFolder folder, apart;
+    export_tables(path, apart);
+    const std::string timeline =
+        test::gpufs({"export", path, "--parquet", folder.path().string(), "--perfetto", "-"}).out;
+    BOOST_TEST(timeline == test::exported(path, "--perfetto"));
+    for (const char* const table : {"events", "jobs"}) {
+        const std::string bytes = read_file(file_of(folder, table));
+        BOOST_TEST(!bytes.empty());
+        BOOST_TEST((bytes == read_file(file_of(apart, table))));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(tables_lie_in_folders_that_name_host_and_day) {
     const TempFolder folder;
     export_tables(test::recording_path("sched-6.18"), folder);
