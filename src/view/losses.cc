@@ -43,6 +43,13 @@ std::string losses_text(const LossLedger& losses) {
     return text;
 }
 
+std::string end_text(const LossLedger& losses, std::span<const Tally> tallies) {
+    std::string text = losses_text(losses);
+    for (const Tally& tally : tallies)
+        if (tally.count != 0) text += cat("; ", counted_of(tally.count, tally.what));
+    return text;
+}
+
 JsonObject& add_loss(JsonObject& to, std::string_view key, const Loss& loss) {
     to.number(key, loss.least);
     if (loss.is_exact()) return to;

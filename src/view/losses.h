@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/loss.h"
+#include "engine/results/lost_counters.h"
 #include "view/json.h"
 
 namespace gpufs {
@@ -19,6 +21,10 @@ std::string counted_of(std::uint64_t n, std::string_view plural);
 std::string loss_text(const Loss& loss);
 // "0 lost", "5 lost: 3 keys refused; 2 texts cut".
 std::string losses_text(const LossLedger& losses);
+
+// The same at the end of a run, with what is counted that is no loss, if there is any of it: "0
+// lost; 2 starts without an end".
+std::string end_text(const LossLedger& losses, std::span<const Tally> tallies);
 
 // Adds the member `key` with the number, or the least of it. Where the number is not known, also
 // KEY_most with the most that it can be: null if that is unknown, too.

@@ -39,7 +39,8 @@ bool is_own(Provider provider) {
 
 Value ProbeCode::eval_identifier(const Expr& expr) {
     if (const auto known = constant(expr)) return number_value(*known, type_of(expr));
-    return eval_builtin(expr);
+    const auto record = instance_.written_out.find(&expr);
+    return record == instance_.written_out.end() ? eval_builtin(expr) : eval(*record->second);
 }
 
 ir::Temp ProbeCode::context_word(std::size_t offset) {

@@ -61,6 +61,7 @@ std::optional<Value> ProbeCode::Calls::value(Fn function) {
         {Fn::signal_name, &Calls::same_number},
         {Fn::ksym, &Calls::same_number},
         {Fn::cgroup_path, &Calls::same_number},
+        {Fn::comm, &Calls::same_number},
         {Fn::kptr, &Calls::same_number},
         {Fn::uptr, &Calls::same_number},
     };

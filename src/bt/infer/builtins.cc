@@ -81,10 +81,7 @@ TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
             complain(expr.at, "The func builtin is for the probes of functions only");
         return plain_type(Kind::probe_name);
     }
-    if (name == "args") {
-        complain(expr.at, "args has fields: write args.NAME");
-        return nullptr;
-    }
+    if (name == "args") return type_of_args(expr);
     if (name.size() == 4 && name.starts_with("arg") && name[3] >= '0' && name[3] <= '9')
         return type_of_argument(expr, static_cast<unsigned>(name[3] - '0'));
     is_known = false;

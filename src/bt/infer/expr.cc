@@ -5,6 +5,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "bt/infer/inference.h"
+#include "bt/syntax/tree.h"
 #include "bt/syntax/words.h"
 #include "bt/types/common_type.h"
 #include "bt/types/field_type.h"
@@ -12,6 +13,9 @@
 
 namespace gpufs::bt {
 namespace {
+
+constexpr const char* kWhatHasArgs =
+    "args has the fields of tracepoints, and the parameters of fentry and rawtracepoint";
 
 using Kind = Type::Kind;
 
@@ -222,6 +226,41 @@ TypePtr Inference::as_value(TypePtr type) const {
     return string_type(align_up(std::min(type->bytes, in_.options.string_bytes - 1) + 1, kWord));
 }
 
+std::vector<std::string> Inference::names_of_args() const {
+    std::vector<std::string> names;
+    for (const Type::Field& one : instance_->parameters)
+        if (one.name != "retval") names.push_back(one.name);
+    if (!instance_->event) return names;
+    for (const gpufs::Field& field : instance_->event->fields) {
+        const bool has_size = !field.is_array || !field.is_dynamic() || field.holds_text();
+        if (!field.is_common && has_size) names.push_back(field.name);
+    }
+    return names;
+}
+
+TypePtr Inference::type_of_args(const Expr& expr) {
+    ExprPtr& record = instance_->written_out[&expr];
+    if (record) return type_of(*record);
+    const std::vector<std::string> names = names_of_args();
+    if (names.empty()) {
+        complain(expr.at, gpufs::cat("there are no arguments at ", instance_->points.front().text),
+                 kWhatHasArgs);
+        return nullptr;
+    }
+    record = std::make_unique<Expr>();
+    record->kind = Expr::Kind::record;
+    record->at = expr.at;
+    record->names = names;
+    for (const std::string& name : record->names) {
+        ExprPtr& member = record->operands.emplace_back(std::make_unique<Expr>());
+        member->kind = Expr::Kind::member;
+        member->at = expr.at;
+        member->text = name;
+        member->operands.push_back(clone(expr));
+    }
+    return type_of(*record);
+}
+
 TypePtr Inference::type_of_args_member(const Expr& expr) {
     if (const EventFormat* event = instance_->event) {
         const gpufs::Field* field = event->find(expr.text);
@@ -239,8 +278,7 @@ TypePtr Inference::type_of_args_member(const Expr& expr) {
     complain(
         expr.at,
         gpufs::cat("there is no argument '", expr.text, "' at ", instance_->points.front().text),
-        names.empty() ? "args has the fields of tracepoints, and the parameters of fentry"
-                      : did_you_mean(expr.text, names));
+        names.empty() ? kWhatHasArgs : did_you_mean(expr.text, names));
     return nullptr;
 }
 

@@ -75,6 +75,8 @@ private:
     TypePtr type_of_static_argument(const Expr& expr, unsigned number);
     TypePtr type_of_map(const Expr& expr);
     TypePtr type_of_member(const Expr& expr);
+    std::vector<std::string> names_of_args() const;
+    TypePtr type_of_args(const Expr& expr);
     TypePtr type_of_args_member(const Expr& expr);
     TypePtr type_of_index(const Expr& expr);
     TypePtr type_of_unary(const Expr& expr);

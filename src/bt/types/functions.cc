@@ -57,8 +57,10 @@ constexpr FunctionRow kFunctions[] = {
     {.function = Fn::macaddr, .name = "macaddr", .least = 1, .most = 1, .value = Kind::mac_address},
     {.function = Fn::kstack, .name = "kstack", .least = 0, .most = 2},
     {.function = Fn::ustack, .name = "ustack", .least = 0, .most = 2},
+    {.function = Fn::ustack, .name = "dw_ustack", .least = 0, .most = 2},
     {.function = Fn::cgroupid, .name = "cgroupid", .least = 1, .most = 1, .arguments = "q", .value = Kind::integer},
     {.function = Fn::cgroup_path, .name = "cgroup_path", .least = 1, .most = 2, .arguments = "nq", .value = Kind::cgroup_path},
+    {.function = Fn::comm, .name = "comm", .least = 1, .most = 1, .arguments = "n", .value = Kind::task_name},
     {.function = Fn::signal, .name = "signal", .least = 1, .most = 1, .is_unsafe = true, .is_statement = true},
     {.function = Fn::signal_thread, .name = "signal_thread", .least = 1, .most = 1, .is_unsafe = true, .is_statement = true},
     {.function = Fn::write_user, .name = "write_user", .least = 3, .most = 3, .arguments = "n.n", .is_unsafe = true},
@@ -98,11 +100,9 @@ std::string_view why_absent(std::string_view function) {
     static constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
         {"skboutput", "gpufs writes no packets to files: print what is wanted of them"},
         {"unwatch", "gpufs removes no watchpoint while the program runs"},
-        {"dw_ustack", "ustack is what gpufs has; with --unwind dwarf it follows unwind tables"},
         {"quantize", "hist() makes histograms of powers of two"},
         {"lquantize", "lhist(n, min, max, step) makes histograms of equal steps"},
-        {"typeinfo", "is_str, is_ptr, is_array and is_integer tell types apart"},
-        {"comm", "the names of other tasks are theirs: task.comm of a struct task_struct"}};
+        {"typeinfo", "is_str, is_ptr, is_array and is_integer tell types apart"}};
     for (const auto& [name, reason] : kReasons)
         if (name == function) return reason;
     return {};

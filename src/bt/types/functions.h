@@ -62,6 +62,7 @@ enum class Fn {
     ustack,
     cgroupid,
     cgroup_path,
+    comm,
     signal,
     signal_thread,
     write_user,

@@ -35,6 +35,7 @@ constexpr std::array kKinds = {
     KindRow{Kind::inet, "inet", 20},
     KindRow{Kind::mac_address, "mac_address", 6},
     KindRow{Kind::user_name, "username", 8},
+    KindRow{Kind::task_name, "task_name", 8},
     KindRow{Kind::timestamp, "timestamp", 16},
     KindRow{Kind::cgroup_path, "cgroup_path_t", 8},
     KindRow{Kind::error_name, "strerror", 8},
@@ -126,6 +127,7 @@ bool Type::is_scalar() const {
         case Kind::user_stack:
         case Kind::kernel_symbol:
         case Kind::user_name:
+        case Kind::task_name:
         case Kind::cgroup_path:
         case Kind::error_name:
         case Kind::syscall_name:

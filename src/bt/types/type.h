@@ -42,6 +42,7 @@ struct Type {
         inet,           // 20 bytes: a u32, AF_INET or AF_INET6; 16 bytes, the address in front
         mac_address,    // 6 bytes
         user_name,      // 8 bytes: the uid
+        task_name,      // 8 bytes: the task's id
         timestamp,      // 16 bytes: ns; a u32, the index of the format (StringTable); a u32, the
                         // clock: 0 boot, 1 monotonic, 2 tai
         cgroup_path,    // 8 bytes: the cgroup's id

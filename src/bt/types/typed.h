@@ -57,6 +57,8 @@ struct Instance {
     std::unordered_map<const Stmt*, std::size_t> declares;    // let and for: likewise
     std::unordered_map<const Expr*, std::int64_t> constants;  // of sizeof and offsetof
     std::vector<Variable> variables;
+    // Of an `args` by itself: the record of all its members, (pid=args.pid, ...).
+    std::unordered_map<const Expr*, ExprPtr> written_out;
 
     Provider provider() const { return points.front().provider; }
 };

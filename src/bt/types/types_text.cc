@@ -31,10 +31,12 @@ void append_expressions(std::string& text, const Script& script, const Instance&
         const bool is_literal = expr->kind == Expr::Kind::integer ||
                                 expr->kind == Expr::Kind::string ||
                                 expr->kind == Expr::Kind::boolean;
-        if (!type || is_literal) continue;
         const SourceRef& at = expr->at;
+        const std::string words = words_of(script, at);
+        const bool is_written_out = expr->kind == Expr::Kind::member && words == "args";
+        if (!type || is_literal || is_written_out) continue;
         lines.emplace(at.source, at.span.begin, ~at.span.end,
-                      cat("    ", words_of(script, at), ": ", name_of(*type), '\n'));
+                      cat("    ", words, ": ", name_of(*type), '\n'));
     }
     for (const auto& line : lines) text += std::get<std::string>(line);
 }

@@ -315,12 +315,9 @@ void MonitorPrinter::print_summary(const LossLedger& losses, const std::vector<T
     }
     // What only counts has none to be counted.
     const bool has_records = !running_.program().records.empty();
-    std::string line =
+    ctx_.err.line(
         cat(has_records ? cat(counted(static_cast<std::size_t>(count_), "record"), ", ") : "",
-            losses_text(losses));
-    for (const Tally& tally : tallies)
-        if (tally.count != 0) line += cat("; ", counted_of(tally.count, tally.what));
-    ctx_.err.line(line);
+            end_text(losses, tallies)));
 }
 
 }  // namespace gpufs

@@ -314,7 +314,7 @@ LossLedger ScriptPrinter::print_end(std::uint64_t, LossLedger known) {
     flush();
     tell_full_maps();
     LossLedger losses = read_losses(std::move(known), running_, maps_);
-    output_.losses(losses);
+    output_.losses(losses, read_tallies(running_, maps_));
     flush();
     return losses;
 }

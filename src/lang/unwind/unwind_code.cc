@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/cat.h"
+#include "base/kernel_abi.h"
 #include "lang/ir/aggregate.h"
 #include "lang/ir/ir.h"
 #include "lang/unwind/rule.h"
@@ -125,6 +126,7 @@ public:
             append_frame(index);
             code_.assign(index, code_.compute(Op::add, ir::kU64, index, 1));
             code_.branch(Cmp::lt, ir::kU64, index, frames(), again);
+            code_.jump(full());
             code_.bind(cut_);
             append_cut();
             code_.bind(done_);
@@ -152,7 +154,7 @@ public:
         cut_ = code_.new_label();
         done_ = code_.new_label();
         append_frame(index);
-        code_.branch(Cmp::eq, ir::kU64, index, frames() - 1, cut_);
+        code_.branch(Cmp::eq, ir::kU64, index, frames() - 1, full());
         code_.leave(0);
         code_.bind(cut_);
         append_cut();
@@ -168,6 +170,8 @@ public:
 
 private:
     std::uint64_t frames() const { return map_.value.bytes / kWord; }
+    // Where there is no room for the next frame. A map for short stacks is to have only short ones.
+    ir::Label full() const { return frames() < kStackTraceFrames ? done_ : cut_; }
     void append_cut() { append_loss(code_, cut_of(map_)); }
     // The kernel's way is taken.
     void append_early(ir::Label out) {

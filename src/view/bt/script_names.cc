@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "engine/results/stack_maps.h"
+#include "kernel/host/proc_task.h"
 #include "lang/symbols/probe_functions.h"
 
 namespace gpufs {
@@ -56,12 +57,16 @@ public:
         const auto known = user_names_.find(uid);
         return known == user_names_.end() ? "" : known->second;
     }
-    // A cgroup's id is its directory's inode number.
+    std::string task_name(std::uint32_t tid) override {
+        std::string& known = task_names_[tid];  // stays when the task is gone
+        if (std::string name = proc::comm(static_cast<int>(tid)); !name.empty())
+            known = std::move(name);
+        return known;
+    }
+    // A cgroup's id is its directory's inode number. No later one has the id of one that is gone.
     std::string cgroup_path(std::uint64_t id) override {
-        if (const auto known = cgroups_.find(id); known != cgroups_.end()) return known->second;
-        read_cgroups();
-        const auto found = cgroups_.find(id);
-        return found == cgroups_.end() ? "" : found->second;
+        if (!cgroups_.contains(id)) read_cgroups();
+        return cgroups_[id];
     }
     std::uint64_t wall_ns(Clock clock, std::uint64_t ns) override {
         if (clock == Clock::monotonic) return ns + real_time_ahead_ns();
@@ -98,6 +103,7 @@ private:
     Symbols& symbols_;
     StackMaps stacks_;
     std::unordered_map<std::uint64_t, std::string> user_names_;
+    std::unordered_map<std::uint32_t, std::string> task_names_;
     std::unordered_map<std::uint64_t, std::string> cgroups_;
 };
 
@@ -127,6 +133,10 @@ public:
         return stacks_.frames(map, id);
     }
     std::string user_name(std::uint64_t) override { return {}; }
+    std::string task_name(std::uint32_t tid) override {
+        const int id = static_cast<int>(tid);
+        return context_.tasks.knows(id) ? std::string(context_.tasks.comm(id)) : std::string();
+    }
     std::string cgroup_path(std::uint64_t) override { return {}; }
     // A recording's times stay what they are.
     std::uint64_t wall_ns(Clock, std::uint64_t ns) override { return ns; }

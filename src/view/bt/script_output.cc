@@ -1,5 +1,6 @@
 #include "view/bt/script_output.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -156,10 +157,13 @@ void ScriptOutput::attached_probes(std::uint64_t probes) {
         err += gpufs::cat("Attached ", counted(probes, "probe"), '\n');
 }
 
-void ScriptOutput::losses(const LossLedger& losses) {
-    if (losses.is_complete()) return;
-    if (form_ == Form::json) out += count_line("lost_events", "events", losses.total().least);
-    err += losses_text(losses) + '\n';
+void ScriptOutput::losses(const LossLedger& losses, std::span<const Tally> tallies) {
+    const bool is_complete = losses.is_complete();
+    if (form_ == Form::json && !is_complete)
+        out += count_line("lost_events", "events", losses.total().least);
+    const auto is_zero = [](const Tally& tally) { return tally.count == 0; };
+    if (!is_complete || !std::ranges::all_of(tallies, is_zero))
+        err += end_text(losses, tallies) + '\n';
 }
 
 }  // namespace gpufs::bt

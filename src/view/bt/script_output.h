@@ -7,6 +7,7 @@
 
 #include "base/loss.h"
 #include "base/printable.h"
+#include "engine/results/lost_counters.h"
 #include "view/bt/map_text.h"
 #include "view/bt/value_text.h"
 
@@ -63,8 +64,9 @@ public:
     // A helper that failed: `code` is its result, a negative errno. Shows the place's context.
     void helper_error(const OutputPlace& place, std::string_view helper, std::int64_t code);
     void attached_probes(std::uint64_t probes);
-    // What is missing at the end: the account for people, and its least number as JSON.
-    void losses(const LossLedger& losses);
+    // What is missing at the end, and what else is counted of the run, if there is any of it: the
+    // account for people, and the least number of losses as JSON.
+    void losses(const LossLedger& losses, std::span<const Tally> tallies);
 
 private:
     void tell(std::string_view type, std::string_view text);

@@ -24,6 +24,8 @@ public:
     virtual std::vector<std::uint64_t> frames(const std::string& map, std::int32_t id) = 0;
     // Of a uid. Empty if nobody has it.
     virtual std::string user_name(std::uint64_t uid) = 0;
+    // Of a thread, by its id. Empty if it is not known.
+    virtual std::string task_name(std::uint32_t tid) = 0;
     // "unified:/system.slice". Empty if there is none.
     virtual std::string cgroup_path(std::uint64_t id) = 0;
     // A time as ns since 1970. In the order of Type::Kind::timestamp's numbers.

@@ -217,6 +217,11 @@ void ValueWriter::write(std::string& out, const Type& type, Bytes bytes, How how
     }
 }
 
+// Each CPU has an idle task, and all of them have the id 0.
+std::string ValueWriter::task_name(std::uint32_t tid) const {
+    return tid == 0 ? "swapper" : names_.task_name(tid);
+}
+
 std::string ValueWriter::word(const Type& type, Bytes bytes) const {
     switch (type.kind) {
         case Kind::kernel_symbol: {
@@ -233,6 +238,8 @@ std::string ValueWriter::word(const Type& type, Bytes bytes) const {
             return mac_text(bytes);
         case Kind::user_name:
             return names_.user_name(number_of(type, bytes));
+        case Kind::task_name:
+            return task_name(load<std::uint32_t>(bytes));
         case Kind::timestamp:
             return timestamp(bytes);
         case Kind::cgroup_path:

@@ -66,6 +66,7 @@ private:
                     std::uint64_t div) const;
     // Of the kinds whose text is a word from elsewhere.
     std::string word(const Type& type, Bytes bytes) const;
+    std::string task_name(std::uint32_t tid) const;
     std::string timestamp(Bytes bytes) const;
 
     ValueTables tables_;

@@ -78,6 +78,41 @@ BOOST_AUTO_TEST_CASE(that_ask_for_a_field_that_an_event_lacks_are_told_its_field
                ended.err);
 }
 
+BOOST_AUTO_TEST_CASE(have_all_fields_of_an_event_in_one_record) {
+    const std::string at = "tracepoint:sched:sched_wakeup ";
+    const std::string each = over_recording(at +
+                                            "{ printf(\"{ .comm = %s, .pid = %d, .prio = %d, "
+                                            ".target_cpu = %d }\\n\", args.comm, args.pid, "
+                                            "args.prio, args.target_cpu) }")
+                                 .out;
+    BOOST_TEST(lines_of(each).size() > 10);
+    const Ended printed = over_recording(at + "{ print(args) }");
+    BOOST_TEST(printed.err == "");
+    BOOST_TEST(printed.out == each);
+    const Ended kept = over_recording(at + "{ $a = args; @last = ($a, \"x\"); @[args] = $a.pid }");
+    BOOST_TEST(kept.err == "");
+    for (const std::string_view line : lines_of(each))
+        BOOST_TEST((line.empty() || test::has(kept.out, cat("@[", line, "]: "))), line);
+    const std::string whole = std::string(trim(each));
+    const std::string last = whole.substr(whole.rfind('\n') + 1);
+    BOOST_TEST(test::has(kept.out, cat("@last: (", last, ", x)\n")), kept.out);
+
+    const Ended none = over_recording("begin { print(args) }");
+    BOOST_TEST(none.status == 2);
+    BOOST_TEST(test::has(none.err, "error: there are no arguments at begin\n"), none.err);
+}
+
+BOOST_AUTO_TEST_CASE(know_the_names_of_its_tasks) {
+    const Ended ended = over_recording(
+        "tracepoint:sched:sched_wakeup { printf(\"%s %s\\n\", comm(args.pid), args.comm) }");
+    BOOST_TEST(ended.err == "");
+    BOOST_TEST(lines_of(ended.out).size() > 10);
+    for (const std::string_view line : lines_of(ended.out)) {
+        const std::size_t half = line.size() / 2;
+        BOOST_TEST((line.empty() || line.substr(0, half) == line.substr(half + 1)), line);
+    }
+}
+
 // Beside the monitors of watch, whose tables theirs are like.
 BOOST_AUTO_TEST_CASE(stand_beside_the_monitors_of_watch) {
     const test::TempFile script(

@@ -75,6 +75,7 @@ BOOST_AUTO_TEST_CASE(a_script_prints_what_it_says) {
         {"print(buf(\"hi\", 2));", "hi\n\n\n"},
         {"print(ntop(0x0100007f)); print(bswap((uint16)0x1234));", "127.0.0.1\n13330\n\n\n"},
         {"print(comm == \"gpufs\"); print(pid == tid);", "true\ntrue\n\n\n"},
+        {"print(comm(pid)); print((comm(0), comm(0x7fffffff)));", "gpufs\n(swapper, )\n\n\n"},
     };
     for (const Script& script : scripts) {
         BOOST_TEST_CONTEXT(script.body) {

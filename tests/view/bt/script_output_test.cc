@@ -136,11 +136,16 @@ BOOST_AUTO_TEST_CASE(counts_go_to_standard_error_and_into_json) {
     BOOST_TEST(printed([](ScriptOutput& out) { out.attached_probes(2); }).text_err ==
                "Attached 2 probes\n");
     const LossLedger ledger{{"records", Loss::exactly(3)}};
-    const Printed lost = printed([&](ScriptOutput& out) { out.losses(ledger); });
+    const Printed lost = printed([&](ScriptOutput& out) { out.losses(ledger, {}); });
     BOOST_TEST(lost.text_err == "3 lost: 3 records\n");
     BOOST_TEST(lost.json == R"({"type": "lost_events", "count": 3, "data": {"events": 3}})"
                             "\n");
-    const Printed none = printed([](ScriptOutput& out) { out.losses({}); });
+    const std::vector<Tally> tallies = {{"stacks cut short", 0}, {"starts without an end", 1}};
+    const Printed tally = printed([&](ScriptOutput& out) { out.losses({}, tallies); });
+    BOOST_TEST(tally.text_err == "0 lost; 1 start without an end\n");
+    BOOST_TEST(tally.json == "");
+    const std::span<const Tally> zero(tallies.data(), 1);
+    const Printed none = printed([&](ScriptOutput& out) { out.losses({}, zero); });
     BOOST_TEST(none.text_err == "");
     BOOST_TEST(none.json == "");
 }
