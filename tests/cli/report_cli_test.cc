@@ -235,6 +235,28 @@ BOOST_AUTO_TEST_CASE(report_says_what_is_wrong_with_words) {
                "gpufs: --csv and --json exclude each other\n");
 }
 
+// Lines show microseconds, records have nanoseconds.
+BOOST_AUTO_TEST_CASE(report_finds_lines_by_the_times_that_they_show) {
+    const std::string all = report("sched-6.18").out;
+    std::size_t looked_at = 0;
+    for (const std::string_view line : lines_of(all)) {
+        const auto end = line.find(": ", line.find('['));
+        if (end == line.npos || ++looked_at % 4 != 0) continue;
+        const auto begin = line.rfind(' ', end) + 1;
+        const std::string time(line.substr(begin, end - begin));
+        std::string expected = "cpus=2\n";
+        for (const std::string_view one : lines_of(all))
+            if (has(std::string(one), cat(' ', time, ": "))) expected += cat(one, '\n');
+        BOOST_TEST(report("sched-6.18", {"--from", time, "--to", time}).out == expected);
+    }
+    BOOST_TEST(looked_at > 80);
+    // More digits tell a record's time exactly, as JSON has it.
+    const std::string json = report("sched-6.18", {"--json"}).out;
+    const auto at = json.find("\"time\":") + 7;
+    const std::string exact = json.substr(at, json.find(',', at) - at);
+    BOOST_TEST(lines_of(report("sched-6.18", {"--from", exact, "--to", exact}).out).size() == 2u);
+}
+
 BOOST_AUTO_TEST_CASE(report_says_what_the_recording_has_nothing_of) {
     const char* const extent =
         "no record is of that time: the recording goes from 37377.070358 to 37377.077874\n";

@@ -13,7 +13,7 @@ namespace gpufs::bt {
 struct CompileOptions {
     std::string name = "script";
     TypeOptions types;
-    std::uint64_t start_ns = 0;      // CLOCK_MONOTONIC: `elapsed` counts from here
+    std::uint64_t start_ns = 0;  // CLOCK_MONOTONIC, or of the recording: `elapsed` counts from here
     std::uint64_t tai_ahead_ns = 0;  // of CLOCK_MONOTONIC, where CLOCK_TAI was at the start
     // The map without keys whose number is the time of tseries(), for tests: without the @.
     std::string clock_map;

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kFlushPerfettoEach{1};
 
 }  // namespace
 
-LossLedger record_perfetto(Context& ctx, RunLoop& loop, const RecordSession& session, Output& out) {
+LossLedger record_perfetto(Context& ctx, RunLoop& loop, RecordSession& session, Output& out) {
     auto owned = std::make_unique<LiveRecording>(session.top(), session.tracefs());
     LiveRecording& buffer = *owned;
     TraceFile source(std::move(owned));

@@ -296,7 +296,7 @@ Fd take_stdout() {
 // Instead of a trace.dat.
 int record_for_perfetto(Context& ctx, const RecordOptions& choices, RunLoop& loop,
                         const Tracefs& top) {
-    const RecordSession session(top, choices.request);
+    RecordSession session(top, choices.request);
     Output out(choices.out, choices.out == -1 ? *choices.perfetto : "stdout");
     if (choices.out == -1) out.write_to(*choices.perfetto);
     const LossLedger losses = record_perfetto(ctx, loop, session, out);

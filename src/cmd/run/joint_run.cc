@@ -109,7 +109,7 @@ int run_together(Context& ctx, const JointChoices& joint, RunChoices choices) {
         }
         const auto& script = std::get<ScriptChoices>(part);
         const bt::Compiled& made =
-            scripts.emplace_back(compile_script(ctx, script, facts, recording.has_value()));
+            scripts.emplace_back(compile_script(ctx, script, facts, choices.recording));
         choices.scripts.push_back(&made);
         programs.push_back(made.program);
     }

@@ -124,13 +124,14 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
             exit_status_ =
                 record.values.empty()
                     ? 0
-                    : static_cast<int>(bt::number_of(*record.values.front().type,
+                    : static_cast<int>(0xff &
+                                       bt::number_of(*record.values.front().type,
                                                      bytes.subspan(record.values.front().offset)));
             is_silent_ = true;
             return;
         case Kind::time:
             return output_.time(bt::time_text(
-                record.text, names_.wall_ns(bt::ValueNames::Clock::monotonic, monotonic_ns())));
+                record.text, names_.wall_ns(bt::ValueNames::Clock::monotonic, running_.now_ns())));
         case Kind::join:
             return join(record, bytes);
         case Kind::system:

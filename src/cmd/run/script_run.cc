@@ -108,13 +108,14 @@ void warn(Context& ctx, const bt::Compiled& script) {
         ctx.err.write(bt::diagnostic_text("WARNING", warning));
 }
 
-bt::CompileOptions options_for(const ScriptChoices& script, KernelFacts& facts, bool is_recorded) {
+bt::CompileOptions options_for(const ScriptChoices& script, KernelFacts& facts,
+                               TraceFile* recording) {
     bt::CompileOptions options;
     options.name = script.name.empty() ? std::string(file_stem(script.source.name)) : script.name;
     options.types.is_unsafe = script.is_unsafe;
-    options.types.has_cookies = !is_recorded && facts.features().has(BpfFeature::perf_link);
-    options.start_ns = is_recorded ? 0 : monotonic_ns();
-    options.tai_ahead_ns = is_recorded ? 0 : real_time_ahead_ns() + tai_ahead_of_real_ns();
+    options.types.has_cookies = !recording && facts.features().has(BpfFeature::perf_link);
+    options.start_ns = recording ? recording->first_time() : monotonic_ns();
+    options.tai_ahead_ns = recording ? 0 : real_time_ahead_ns() + tai_ahead_of_real_ns();
     if (const char* const map = std::getenv("BPFTRACE_DUMMY_TS_MAP"); map && map[0] == '@')
         options.clock_map = map + 1;
     options.cpus = static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
@@ -177,10 +178,10 @@ std::vector<std::string> probes_of(const ScriptChoices& script, KernelFacts& fac
 }
 
 bt::Compiled compile_script(Context& ctx, const ScriptChoices& script, KernelFacts& facts,
-                            bool is_recorded) {
+                            TraceFile* recording) {
     bt::KernelWorld world(facts);
     bt::Script tree = parse_script(script, world);
-    return compile_tree(ctx, script, tree, world, options_for(script, facts, is_recorded));
+    return compile_tree(ctx, script, tree, world, options_for(script, facts, recording));
 }
 
 int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
@@ -194,7 +195,7 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
         return kOk;
     }
     bt::Compiled compiled =
-        compile_tree(ctx, script, tree, world, options_for(script, facts, recording.has_value()));
+        compile_tree(ctx, script, tree, world, options_for(script, facts, choices.recording));
     if (!script.stage.empty()) {
         ctx.out.write(script.stage == "types" ? compiled.types_text
                       : script.stage == "ir"  ? compiled.ir_text

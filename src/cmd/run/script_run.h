@@ -38,10 +38,10 @@ std::string failed_to_open(const std::string& path, int code);
 // The patterns of the probes that a script has: "tracepoint:sched:*".
 std::vector<std::string> probes_of(const ScriptChoices& script, KernelFacts& facts);
 
-// Compiles the script for this machine, or for a recording, whose facts these are then. Prints the
-// compiler's warnings.
+// Compiles the script for this machine, or for a recording (else null), whose facts these are then;
+// reads its first record. Prints the compiler's warnings.
 bt::Compiled compile_script(Context& ctx, const ScriptChoices& script, KernelFacts& facts,
-                            bool is_recorded);
+                            TraceFile* recording);
 
 // Compiles the script for this machine or the recording, and runs it. Returns what Command::run
 // returns.

@@ -11,6 +11,13 @@
 #include "view/losses.h"
 
 namespace gpufs {
+namespace {
+
+// Lines show times in microseconds, rounded.
+constexpr std::size_t kShownDigits = 6;
+constexpr std::uint64_t kHalfShown = 500;  // ns
+
+}  // namespace
 
 std::string recording_path(const std::optional<std::string>& named, std::string_view command) {
     if (!named && !file_exists("trace.dat"))
@@ -43,22 +50,20 @@ void RecordingRange::check() const {
 }
 
 void RecordingRange::limit(RecordChoice& choice, TraceFile& file) const {
-    if (from_.text) choice.from = from_.in_clock(file);
-    if (to_.text) choice.to = to_.in_clock(file);
+    if (from_.text) choice.from = from_.in_clock(file).first;
+    if (to_.text) choice.to = to_.in_clock(file).second;
 }
 
 std::string RecordingRange::missed_text(TraceFile& file, const WantedRecords& wanted) const {
     if ((!from_.text && !to_.text) || wanted.has_reached_range()) return {};
     const auto words = [&](std::uint64_t time) {  // rounded as in the lines of a report
-        return file.context().options.clock_is_ns ? seconds_text(time + 500) : cat(time);
+        return file.context().options.clock_is_ns ? seconds_text(time + kHalfShown) : cat(time);
     };
-    file.rewind();
-    const TraceRecord* record = file.next();
-    if (!record) return {};
-    const std::uint64_t first = record->timestamp;
+    const std::uint64_t first = file.first_time();
+    if (!file.next()) return {};
     std::uint64_t last = first;
     file.rewind({}, std::numeric_limits<std::uint64_t>::max());
-    while ((record = file.next())) last = std::max(last, record->timestamp);
+    while (const TraceRecord* record = file.next()) last = std::max(last, record->timestamp);
     return cat("no record is of that time: the recording goes from ", words(first), " to ",
                words(last));
 }
@@ -75,14 +80,19 @@ void RecordingRange::Moment::parse(const std::string& given) {
     }
 }
 
-std::uint64_t RecordingRange::Moment::in_clock(TraceFile& file) const {
+std::pair<std::uint64_t, std::uint64_t> RecordingRange::Moment::in_clock(TraceFile& file) const {
     if (!file.context().options.clock_is_ns) {
-        if (count) return *count;
+        if (count) return {*count, *count};
         throw UsageError(
             cat(option, ": '", *text, "' is no count of the clock '", file.facts().clock, "'"));
     }
     if (!time) throw UsageError(cat(option, ": '", *text, "' is no time"));
-    return static_cast<std::uint64_t>(time->count());
+    const auto ns = static_cast<std::uint64_t>(time->count());
+    const auto dot = text->find('.');
+    const bool is_exact =
+        ns % (2 * kHalfShown) != 0 || (dot != text->npos && text->size() - dot - 1 > kShownDigits);
+    if (is_exact) return {ns, ns};
+    return {ns - std::min(ns, kHalfShown), ns + (kHalfShown - 1)};
 }
 
 LossLedger losses_of(const TraceFile& file, const WantedRecords& wanted) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cmd/shared/command.h"
@@ -46,7 +47,8 @@ private:
         std::optional<std::chrono::nanoseconds> time;
         std::optional<std::uint64_t> count;
         void parse(const std::string& given);
-        std::uint64_t in_clock(TraceFile& file) const;
+        // The first and the last time that a line shows so; one where it is told exactly.
+        std::pair<std::uint64_t, std::uint64_t> in_clock(TraceFile& file) const;
     };
     Moment from_{"--from", {}, {}, {}}, to_{"--to", {}, {}, {}};
 };

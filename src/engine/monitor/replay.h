@@ -38,6 +38,7 @@ public:
 
     const Program& program() const noexcept override { return prepared_->program(); }
     ProgramMap* map(std::string_view name) const override;
+    std::uint64_t now_ns() const override { return world_.now.time_ns; }
     // Programs run in run() only.
     ProgramMap* settled_map(std::string_view name) const override { return map(name); }
     const PreparedProgram& prepared() const noexcept { return *prepared_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/glob.h"
@@ -168,8 +169,20 @@ bool RecordSession::has_trigger(std::string_view action) const {
                                [&](const TriggerOn& on) { return on.trigger.action == action; });
 }
 
-void RecordSession::start() const {
-    if (!has_trigger("traceon")) tracefs().write("tracing_on", "1\n", Write::replace);
+void RecordSession::start() {
+    if (has_trigger("traceon")) return;
+    tracefs().write("tracing_on", "1\n", Write::replace);
+    if (!std::exchange(has_begun_, true)) restore_counts();
+}
+
+// While the buffer is off, the kernel counts what triggers would do, except for the switches.
+void RecordSession::restore_counts() const {
+    for (const auto& [event, trigger] : request_.triggers) {
+        if (!trigger.count || switches_buffer(trigger)) continue;
+        const std::string file = event_directory(event) + "/trigger";
+        tracefs().write(file, trigger.removal() + '\n', Write::append);
+        tracefs().write(file, trigger.to_text() + '\n', Write::append);
+    }
 }
 
 void RecordSession::stop() const {

@@ -59,7 +59,7 @@ public:
     bool ends_when_off() const { return has_trigger("traceoff") && !has_trigger("traceon"); }
 
     // Switches the buffer on, unless a traceon trigger does.
-    void start() const;
+    void start();
     void stop() const;
     bool is_on() const;
 
@@ -73,9 +73,11 @@ private:
     };
     static Resolved resolve(const Tracefs& top, const RecordRequest& request);
     bool has_trigger(std::string_view action) const;
+    void restore_counts() const;
 
     Resolved request_;
     ScratchInstance scratch_;
+    bool has_begun_ = false;
 };
 
 }  // namespace gpufs

@@ -100,6 +100,14 @@ const TraceRecord* TraceFile::next() {
     return found;
 }
 
+std::uint64_t TraceFile::first_time() {
+    rewind();
+    const TraceRecord* const first = next();
+    const std::uint64_t time = first ? first->timestamp : 0;
+    rewind();
+    return time;
+}
+
 const TraceRecord* TraceFile::peek_behind() {
     return recording_->peek_behind();
 }

@@ -43,6 +43,8 @@ public:
     // corrected as the file requires: in ns if context().options.clock_is_ns. Valid until the next
     // call. Throws SysError.
     const TraceRecord* next();
+    // The time of the first record; 0 if there is none. Starts again from there.
+    std::uint64_t first_time();
     // The record after the last one on the same CPU and in the same buffer, even if others are
     // earlier: a stack is there. Invalidates the last record. Null at the end, and where the
     // format keeps stacks with their record and it has none (more).

@@ -18,6 +18,7 @@ public:
     ProgramMap* map(std::string_view name) const override {
         return whole_.map(name_in_whole(name));
     }
+    std::uint64_t now_ns() const override { return whole_.now_ns(); }
     ProgramMap* settled_map(std::string_view name) const override {
         return whole_.settled_map(name_in_whole(name));
     }

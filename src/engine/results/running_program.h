@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "lang/program/program.h"
 #include "vm/program_map.h"
 
@@ -23,6 +24,8 @@ public:
     virtual const Program& program() const = 0;
     // Null when there is no such map.
     virtual ProgramMap* map(std::string_view name) const = 0;
+    // What programs take for CLOCK_MONOTONIC: of a recording, the time of the current record.
+    virtual std::uint64_t now_ns() const { return monotonic_ns(); }
 
     // Runs the programs that are for each key of a map, for the keys that it has now.
     virtual void run_each() {}

@@ -59,6 +59,23 @@ BOOST_AUTO_TEST_CASE(have_its_time_and_its_cpus) {
         BOOST_TEST(test::has(expected[i], cat(told[i], ':')), expected[i] << " has " << told[i]);
 }
 
+BOOST_AUTO_TEST_CASE(have_its_clock_wherever_they_ask_for_a_time) {
+    const Ended ended = over_recording(
+        "begin { @start = nsecs; printf(\"%d\\n\", elapsed); } "
+        "interval:ms:2 { printf(\"%d\\n\", elapsed / 1000000); } "
+        "tracepoint:sched:sched_switch { if (@n++ == 5) { printf(\"%d\\n\", nsecs - @start == "
+        "elapsed); time(\"%H:%M:%S\\n\"); printf(\"%s\\n\", strftime(\"%H:%M:%S\", nsecs)); "
+        "clear(@start); clear(@n); exit() } }");
+    BOOST_TEST(ended.err == "");
+    const std::vector<std::string_view> lines = lines_of(ended.out);
+    BOOST_TEST_REQUIRE(lines.size() > 4);
+    BOOST_TEST(lines[0] == "0");
+    BOOST_TEST(lines[1] == "2");
+    const auto same = std::ranges::find(lines, "1");
+    BOOST_TEST_REQUIRE(std::distance(same, lines.end()) > 2);
+    BOOST_TEST(same[1] == same[2]);
+}
+
 BOOST_AUTO_TEST_CASE(that_ask_for_no_event_run) {
     const Ended ended = over_recording("begin { printf(\"%d\\n\", 6 * 7); exit() }");
     BOOST_TEST(ended.err == "");

@@ -191,6 +191,18 @@ BOOST_AUTO_TEST_CASE(events_are_counted_exactly) {
     BOOST_TEST(ended.status == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_script_chooses_the_exit_status) {
+    for (const char* const command : {"run", "bt"}) {
+        const auto status = [&](const char* text) {
+            return test::gpufs({command, "-e", text}).status;
+        };
+        BOOST_TEST(status("begin { exit() }") == 0);
+        BOOST_TEST(status("begin { exit(3) }") == 3);
+        BOOST_TEST(status("begin { exit(-1) }") == 255);
+        BOOST_TEST(status("begin { exit(258) }") == 2);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_script_runs_with_the_options_of_gpufs) {
     const Ended ended =
         test::gpufs({"run", "-e", "interval:ms:10 { @n++; if (@n == 3) { exit() } }"});
