@@ -373,6 +373,8 @@ TypePtr Inference::type_of_unary(const Expr& expr) {
 
 TypePtr Inference::type_of_binary(const Expr& expr) {
     TypePtr a = type_of(*expr.operands[0]), b = type_of(*expr.operands[1]);
+    if (takes_other_operand_ && !a) a = b;
+    if (takes_other_operand_ && !b) b = a;
     if (!a || !b) return nullptr;
     if (is_logical(expr.binary)) {
         if (is_computable(*a) && is_computable(*b)) return truth_of(*a, *b);

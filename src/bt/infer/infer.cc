@@ -28,15 +28,24 @@ bool is_end(const Stmt& stmt) {
 }  // namespace
 
 void Inference::run() {
-    for (int pass = 0; pass < kMostPasses; ++pass) {
-        is_changed_ = false;
-        for (Instance& instance : typed_.instances) visit(instance);
-        if (!is_changed_) break;
+    find_types();
+    const auto lacks_type = [](const TypedMap& map) { return map.is_assigned && !map.value; };
+    if (std::ranges::any_of(typed_.maps, lacks_type)) {
+        takes_other_operand_ = true;
+        find_types();
     }
     is_final_ = true;
     for (Instance& instance : typed_.instances) visit(instance);
     for (const TypedMap& map : typed_.maps)
         if (map.is_undefined()) complain(map.at, gpufs::cat("Undefined map: @", map.name));
+}
+
+void Inference::find_types() {
+    for (int pass = 0; pass < kMostPasses; ++pass) {
+        is_changed_ = false;
+        for (Instance& instance : typed_.instances) visit(instance);
+        if (!is_changed_) break;
+    }
 }
 
 void Inference::visit(Instance& instance) {

@@ -53,6 +53,8 @@ public:
     void run();
 
 private:
+    // Visits all until nothing more is found out.
+    void find_types();
     void visit(Instance& instance);
     void visit(const Block& block);
     void visit(const Stmt& stmt);
@@ -161,6 +163,8 @@ private:
     Typed& typed_;
     Instance* instance_ = nullptr;
     bool is_changed_ = false, is_final_ = false;
+    // An operand without a type is like the other one: @n = @n + 1 where nothing else is put in.
+    bool takes_other_operand_ = false;
     unsigned loops_ = 0;
     const Expr* aggregation_ = nullptr;  // the call that a map is assigned
 };

@@ -98,6 +98,8 @@ BOOST_AUTO_TEST_CASE(maps_are_printed_at_the_end_by_name) {
         {"@b = 2; @a = \"text\";", "\n\n@a: text\n@b: 2\n"},
         {"@[1, \"x\"] = 5; @[2, \"y\"] = 4;", "\n\n@[2, y]: 4\n@[1, x]: 5\n"},
         {"@c = count(); @c = count();", "\n\n@c: 2\n"},
+        {"@n = @n + 1; @k[1] = @k[1] - 2; @x = @y; @y = (@x + 1) % 5;",
+         "\n\n@k[1]: -2\n@n: 1\n@x: 0\n@y: 1\n"},
         {"@s = sum(3); @s = sum(-5);", "\n\n@s: -2\n"},
         {"@min = min(-3); @min = min(5); @max = max(-3); @max = max(5);",
          "\n\n@max: 5\n@min: -3\n"},
