@@ -169,6 +169,7 @@ void LiveRun::open() {
     // bpftrace's users know its JSON with what its command writes between.
     const bool is_apart = choices_.json && ctx_.voice == Voice::gpufs;
     loop_.hold(choices_.command, command_output(ctx_.out, is_apart));
+    if (choices_.script) loop_.end_with(choices_.pids);
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
     if (followed_) followed_->follow(loop_.command()->pid());

@@ -2,16 +2,19 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/saturate.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 namespace {
@@ -80,6 +83,30 @@ void RunLoop::hold(std::vector<std::string> argv, CommandOutput output) {
     wake_for(command_->fd());
 }
 
+void RunLoop::end_with(const std::vector<int>& pids) {
+    if (command_) return;
+    for (const int pid : pids) {
+        const int process = proc::require_tgid(pid);
+        Fd end(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+        if (!end) throw SysError(errno, cat("wait for the end of process ", process));
+        wake_for(end.get());
+        process_ends_.push_back(std::move(end));
+    }
+    if (pids.size() == 1)
+        processes_ = cat("process ", pids.front(), " has ended");
+    else if (!pids.empty())
+        processes_ = cat("all ", pids.size(), " processes have ended");
+}
+
+bool RunLoop::have_processes_ended() {
+    if (processes_.empty()) return false;
+    std::erase_if(process_ends_, [](const Fd& one) {
+        pollfd end{one.get(), POLLIN, 0};
+        return ::poll(&end, 1, 0) == 1;
+    });
+    return process_ends_.empty();
+}
+
 void RunLoop::begin() {
     begin(monotonic_ns());
     if (!command_) return;
@@ -128,7 +155,7 @@ bool RunLoop::is_interrupted() {
 RunLoop::End RunLoop::end() {
     if (command_) command_status_ = command_->ended();
     if (is_interrupted()) return End::signal;
-    if (command_status_) return End::command;
+    if (command_status_ || have_processes_ended()) return End::command;
     return time_is_over(monotonic_ns()) ? End::time : End::none;
 }
 
@@ -140,6 +167,7 @@ int RunLoop::exit_status(int status) const {
 
 std::string RunLoop::command_end() {
     if (command_status_) return end_text(command_->name(), *command_status_);
+    if (!processes_.empty() && process_ends_.empty()) return processes_;
     return command_ && is_released_ ? end_command(*command_) : std::string();
 }
 

@@ -63,6 +63,10 @@ public:
     // Null if there is no command.
     HeldCommand* command() noexcept { return command_ ? &*command_ : nullptr; }
 
+    // The work ends when the last of these processes, or of those that these threads are of, has
+    // ended; without a command, which else ends it. Throws Error if one is not there.
+    void end_with(const std::vector<int>& pids);
+
     // Waits also end while this descriptor is readable.
     void wake_for(int fd) const;
     // Readable after a signal or the command's exit, and while a descriptor of wake_for() is.
@@ -88,14 +92,14 @@ public:
     bool time_is_over(std::uint64_t now_ns) const { return end_ns_ != kNever && now_ns >= end_ns_; }
     // Whether a signal was received.
     bool is_interrupted();
-    enum class End { none, signal, command, time };
+    enum class End { none, signal, command, time };  // command: or the processes of end_with()
     // What has ended the work, if anything. Throws SysError with the reason if the command could
     // not be executed.
     End end();
     bool is_over() { return end() != End::none; }
 
-    // A line about how the command ended; where it still runs, it is ended now. Empty if there is
-    // none, and if it was never started.
+    // A line about how the command ended; where it still runs, it is ended now. Or that the
+    // processes of end_with() have ended. Empty if there is none, and if it was never started.
     std::string command_end();
     // The return value of Command::run: the negative number of the signal that ended the work; else
     // `status`, or where that is kOk the command's, as shells have it: 128 and its number if a
@@ -103,13 +107,17 @@ public:
     int exit_status(int status) const;
 
 private:
+    bool have_processes_ended();
+
     static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
     std::optional<std::chrono::nanoseconds> duration_, interval_;
     StopSignals signals_;
     std::optional<HeldCommand> command_;
     bool is_released_ = false;
-    Fd wakes_;  // an epoll descriptor
+    std::string processes_;         // of end_with(), in words
+    std::vector<Fd> process_ends_;  // of those that run: pidfds
+    Fd wakes_;                      // an epoll descriptor
     std::uint64_t begin_ns_ = 0, end_ns_ = kNever, next_tick_ns_ = kNever;
     std::optional<int> command_status_;
     int signal_ = 0;

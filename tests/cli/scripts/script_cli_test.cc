@@ -193,6 +193,36 @@ BOOST_AUTO_TEST_CASE(events_are_counted_exactly) {
     BOOST_TEST(ended.status == 0);
 }
 
+BOOST_AUTO_TEST_CASE(a_script_ends_with_the_last_process_that_it_looks_at) {
+    for (const char* const command : {"run", "bt"}) {
+        Child::Setup sleeper;
+        sleeper.argv = {"sleep", "1000"};
+        Child first(sleeper), last(sleeper);
+        const std::string pid = cat(last.pid());
+        Child::Setup setup;
+        setup.argv = {test::gpufs_binary(),
+                      command,
+                      "-p",
+                      pid,
+                      "-e",
+                      "begin { printf(\"ready\\n\") } interval:s:1000 { exit() }"};
+        if (command == std::string("run"))
+            setup.argv.insert(setup.argv.begin() + 2, {"-p", cat(first.pid())});
+        Child script(setup);
+        BOOST_TEST_REQUIRE(script.wait_for_output("ready\n", 60s));
+        first.send(SIGKILL);
+        first.wait();
+        last.send(SIGKILL);
+        last.wait();
+        const Ended ended = script.wait();
+        BOOST_TEST(ended.status == 0);
+        BOOST_TEST(ended.err.ends_with("ended\n"), ended.err);
+        const Ended gone = test::gpufs({command, "-p", pid, "-e", "begin { @ = 1 }"});
+        BOOST_TEST(gone.status == 1);
+        BOOST_TEST(test::has(gone.err, cat("there is no process ", pid)), gone.err);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_script_chooses_the_exit_status) {
     for (const char* const command : {"run", "bt"}) {
         const auto status = [&](const char* text) {
