@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/places/code_sites.h"
+#include "engine/symbols/breakpoints.h"
 #include "engine/symbols/named_functions.h"
 #include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kernel_version.h"
@@ -216,6 +217,7 @@ std::optional<Absent> find_places(const Function& function, const std::string& p
     if (const Absent* why = std::get_if<Absent>(&functions)) return *why;
     for (const ElfFunction& one : std::get<0>(functions)) {
         if (one.is_indirect && site.target->has_glob) continue;
+        if (auto why = why_no_breakpoint(path, one, function.offset)) return why;
         place.offset = one.offset + function.offset;
         const auto same = std::ranges::find(site.places, place.offset, &UprobePlace::offset);
         if (same == site.places.end()) {
@@ -307,10 +309,11 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
     std::optional<Absent> absent;
     for (const std::string& path : std::get<0>(files)) {
         ProbeSite in_file = site;
-        if (is_number)
+        if (is_number) {
+            if (auto why = why_no_breakpoint_at(path, function.offset)) return *why;
             in_file.places = {
                 {path, function.offset, counter, -1, probe_kind(target.kind).at_return}};
-        else if (auto why = find_places(function, path, search.has_other_way, in_file))
+        } else if (auto why = find_places(function, path, search.has_other_way, in_file))
             if (!in_libc || find_places(function, *in_libc, search.has_other_way, in_file))
                 absent = std::move(why);
         if (!in_file.places.empty()) sites.push_back(std::move(in_file));

@@ -14,6 +14,7 @@
 #include "base/pieces.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "engine/symbols/breakpoints.h"
 #include "engine/symbols/code_files.h"
 #include "engine/symbols/named_functions.h"
 #include "kernel/elf/elf_file.h"
@@ -98,9 +99,8 @@ public:
         }
         if (is_glob(place_.name)) return all(file);
         const ElfFunction function = require_function(file, place_.name);
-        if (function.size != 0 && place_.offset >= function.size)
-            throw UsageError(cat("'", place_.name, "' has ", counted(function.size, "byte"), ": ",
-                                 hex(place_.offset), " is behind its end"));
+        if (const auto why = why_no_breakpoint(file, function, place_.offset))
+            throw UsageError(why->why, why->hint);
         if (place_.offset != 0 && definition_.is_return)
             throw UsageError("a probe at a return takes no offset",
                              cat("r ", file, ':', place_.name));
@@ -117,8 +117,11 @@ private:
         const ElfFile elf(file);
         for (const GElf_Phdr& segment : elf.segments())
             if ((segment.p_flags & PF_X) != 0 && place_.offset >= segment.p_offset &&
-                place_.offset - segment.p_offset < segment.p_filesz)
+                place_.offset - segment.p_offset < segment.p_filesz) {
+                if (const auto why = why_no_breakpoint_at(file, place_.offset))
+                    throw UsageError(why->why, why->hint);
                 return;
+            }
         throw UsageError(cat(hex(place_.offset), " is in no code of '", file, "'"),
                          "it is an offset in the file, not an address");
     }
