@@ -104,7 +104,7 @@ ir::Temp ProbeCode::Calls::text_length(const Value& text) {
 
 Value ProbeCode::Calls::strlen() {
     const Value text = in_.eval(argument(0));
-    if (text.literal) return number_value(text.literal->size(), type_);
+    if (text.literal) return number_value(up_to_nul(*text.literal).size(), type_);
     return number_value(text_length(text), type_);
 }
 

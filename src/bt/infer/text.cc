@@ -46,7 +46,10 @@ TypePtr Inference::type_of_buf(const Expr& expr, const FunctionRow&) {
     if (const auto text = literal_of(*expr.operands[0])) bytes = std::min(bytes, text->size());
     if (of->is(Kind::array)) bytes = std::min(bytes, of->bytes);
     if (expr.operands.size() == 2) {
-        if (const auto length = constant(*expr.operands[1]); length && *length >= 0)
+        const auto length = constant(*expr.operands[1]);
+        if (length && *length < 0)
+            complain(expr.operands[1]->at, gpufs::cat("buf() wants a length, not ", *length));
+        else if (length)
             bytes = std::min(bytes, static_cast<std::size_t>(*length));
     }
     return buffer_type(align_up(bytes + sizeof(std::uint32_t), kWord) - sizeof(std::uint32_t));

@@ -15,10 +15,13 @@
 namespace gpufs {
 namespace {
 
-// A pid that no task has: while only this one is looked at, nothing is.
+// A pid that no task has now: while only this one is looked at, nothing is. The kernel takes those
+// below pid_max, and gives them out upwards: the largest one has the longest to go.
 std::string nobody() {
     const std::string text = read_file("/proc/sys/kernel/pid_max");
-    return cat(Scan(text).take_number<int>().value_or(32768) - 1);
+    int pid = Scan(text).take_number<int>().value_or(32768) - 1;
+    while (pid > 1 && file_exists(cat("/proc/", pid))) --pid;
+    return cat(pid);
 }
 
 // The time of a line of the file `trace`, in microseconds: the first word of the form "12.345678:".

@@ -236,6 +236,7 @@ Monitor::~Monitor() {
 std::vector<Attachment> Monitor::take_attachments(std::size_t first) {
     std::vector<Attachment> taken;
     for (Loaded& loaded : std::span(loaded_).subspan(first)) {
+        for (const Attachment& one : loaded.attachments) loaded.missed += one.missed().value_or(0);
         std::ranges::move(loaded.attachments, std::back_inserter(taken));
         loaded.attachments.clear();
     }
@@ -264,7 +265,7 @@ LossLedger Monitor::missed() const {
     };
     LossLedger losses{{"hits missed by the kernel", {}}};
     for (const Loaded& loaded : loaded_) {
-        std::uint64_t misses = 0;
+        std::uint64_t misses = loaded.missed;
         for (const Attachment& one : loaded.attachments) misses += one.missed().value_or(0);
         if (loaded.program) misses += program_info(loaded.program.get()).recursion_misses;
         const bool may_be_others = loaded.how.way == LoadedSite::Way::raw_syscall ||

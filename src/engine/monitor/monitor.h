@@ -55,9 +55,9 @@ public:
     // What its user should know before the figures: the program's cautions that apply here.
     const std::vector<std::string>& cautions() const noexcept { return prepared_->cautions(); }
 
-    // All or nothing. Then runs the begin programs, once. Where probes are events of tracefs,
-    // removes what dead owners left of theirs first, and makes a scratch instance: it tells others
-    // that the owner of these lives.
+    // Runs the begin programs, once, then attaches all or nothing. Where probes are events of
+    // tracefs, removes what dead owners left of theirs first, and makes a scratch instance: it
+    // tells others that the owner of these lives.
     void attach();
     // A process has mapped a file since: attaches the programs that look at functions of such
     // libraries, where it is not known yet. Returns at how many sites; 0 where the file is gone
@@ -100,6 +100,7 @@ private:
         std::vector<Fd> by_turn;
         std::optional<BpfMap> turn;
         std::vector<Attachment> attachments;
+        std::uint64_t missed = 0;  // hits, at attachments that are gone
         std::optional<BpfIterator> iterator;
         std::string raw_name;                     // of the raw tracepoint, where it goes to one
         const EventFormat* instead = nullptr;     // the event that it goes to, where not the site's

@@ -190,6 +190,9 @@ void Replay::take_stacks() {
 }
 
 void Replay::set_moment(const TraceRecord& record) {
+    // Copies of per-CPU values are indexed by it.
+    if (record.cpu < 0 || static_cast<std::size_t>(record.cpu) >= world_.cpus)
+        throw Error(cat("a record is of CPU ", record.cpu, ", which the recording does not have"));
     const auto tid = static_cast<std::uint32_t>(common_fields(record.bytes).pid);
     const RecordedTasks::Task& task = tasks_.find(tid, record.cpu);
     VmState::Moment& now = world_.now;
@@ -279,10 +282,8 @@ void Replay::run_end(const VisitRecord& visit) {
 }
 
 void Replay::run_each() {
-    static const VisitRecord tells_nobody = [](const RecordLayout&, std::span<const std::byte>) {};
-    visit_ = &tells_nobody;
     run_for_keys(Kind::each);
-    run_for_keys(Kind::snapshot);
+    run_snapshots();
 }
 
 void Replay::run_snapshots() {
@@ -290,6 +291,8 @@ void Replay::run_snapshots() {
 }
 
 void Replay::run_for_keys(Kind kind) {
+    static const VisitRecord tells_nobody = [](const RecordLayout&, std::span<const std::byte>) {};
+    visit_ = &tells_nobody;
     for (const auto& loaded : loaded_) {
         const ProbeTarget& target = *loaded->how.site.target;
         if (target.kind != kind) continue;

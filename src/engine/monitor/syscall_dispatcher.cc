@@ -47,11 +47,12 @@ void SyscallDispatcher::attach(const AttachOptions& how) {
 }
 
 std::vector<Attachment> SyscallDispatcher::take_attachments() {
+    for (const Attachment& one : attachments_) missed_ += one.missed().value_or(0);
     return std::exchange(attachments_, {});
 }
 
 std::uint64_t SyscallDispatcher::missed() const {
-    std::uint64_t misses = program_info(program_.get()).recursion_misses;
+    std::uint64_t misses = missed_ + program_info(program_.get()).recursion_misses;
     for (const Attachment& one : attachments_) misses += one.missed().value_or(0);
     return misses;
 }

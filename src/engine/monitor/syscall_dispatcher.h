@@ -43,6 +43,7 @@ private:
     Fd program_;
     std::set<std::int64_t> numbers_;
     std::vector<Attachment> attachments_;
+    std::uint64_t missed_ = 0;  // hits, at attachments that were taken
 };
 
 }  // namespace gpufs

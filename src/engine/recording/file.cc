@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -54,6 +54,14 @@ public:
         }
     }
 
+    // As before the first record.
+    void forget() {
+        for (const auto& [tid, comm] : learned_)
+            if (context_.tasks.comm(tid) == comm) context_.tasks.remove(tid);
+        learned_.clear();
+        renamed_.reset();
+    }
+
 private:
     const std::vector<TaskNaming>& namings_of(int id) {
         return namings_.get(id, [this](int one) {
@@ -65,16 +73,22 @@ private:
     void learn(int tid, std::string_view comm) {
         if (tid <= 0) return;
         TaskNames& tasks = context_.tasks;
-        if (!tasks.knows(tid))
-            learned_.insert(tid);
-        else if (!learned_.contains(tid) || tasks.comm(tid) == comm)
-            return;
+        if (tasks.knows(tid)) {
+            const std::string_view known = tasks.comm(tid);
+            if (!is_learned(tid, known) || known == comm) return;
+        }
         tasks.add(tid, comm);
+        learned_[tid] = tasks.comm(tid);
+    }
+    bool is_learned(int tid, std::string_view comm) const {
+        const auto last = learned_.find(tid);
+        return last != learned_.end() && last->second == comm;
     }
 
     TraceContext& context_;
     ByEventId<std::vector<TaskNaming>> namings_;
-    std::unordered_set<int> learned_;                     // tasks whose name no one else told
+    // The names that records told of tasks. The file may tell another one later, which stays.
+    std::unordered_map<int, std::string_view> learned_;
     std::optional<std::pair<int, std::string>> renamed_;  // by the last record
 };
 
@@ -91,6 +105,7 @@ TraceContext& TraceFile::context() {
 }
 
 void TraceFile::rewind(const std::vector<unsigned>& cpus, std::uint64_t from) {
+    names_->forget();
     recording_->rewind(cpus, from);
 }
 

@@ -224,11 +224,10 @@ void PerfIndex::take_attribute(std::string_view bytes) {
     events.push_back({std::move(attribute), 0});
 }
 
-// Of the kernel's own, where its first function is.
-void PerfIndex::take_map(Bytes body) {
-    constexpr std::size_t kFileName = 32;
-    if (body.size() < kFileName || text_address_ != 0) return;
-    std::string_view file = chars_of(body.subspan(kFileName));
+// Of the kernel's own, where its first function is. perf record --buildid-mmap tells it by MMAP2.
+void PerfIndex::take_map(Bytes body, std::size_t file_name) {
+    if (body.size() < file_name || text_address_ != 0) return;
+    std::string_view file = chars_of(body.subspan(file_name));
     file = up_to_nul(file);
     if (file == "[kernel.kallsyms]_text" || file == "[kernel.kallsyms]_stext")
         std::memcpy(&text_address_, body.data() + 24, sizeof text_address_);
@@ -253,7 +252,10 @@ void PerfIndex::take_record(const PerfRecords& records, Bytes record) {
             break;
         }
         case PERF_RECORD_MMAP:
-            take_map(body);
+            take_map(body, 32);
+            break;
+        case PERF_RECORD_MMAP2:
+            take_map(body, 64);
             break;
         default:
             break;

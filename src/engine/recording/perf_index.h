@@ -55,7 +55,7 @@ private:
     void take_attribute(std::string_view bytes);
     void take_feature(unsigned feature, perf_data::Cursor& cursor, std::uint64_t bytes);
     void take_tracing_data(perf_data::Cursor& cursor);
-    void take_map(perf_data::Bytes body);
+    void take_map(perf_data::Bytes body, std::size_t file_name);
     void name_events(const std::vector<perf_data::Attribute>& named);
     void make_events();
     void add_made_event(Event& event);

@@ -81,7 +81,7 @@ public:
         if (unread_ > 0) all.push_back(cat(unread_, " samples cannot be read"));
         if (!has_ended_) return all;
         for (const auto& [cpu, lost] : lost_)
-            if (!lost.is_zero()) all.push_back(lost_behind_last(cpu, lost));
+            if (!lost.is_zero() && wants(cpu)) all.push_back(lost_behind_last(cpu, lost));
         return all;
     }
     std::vector<std::string> notes() const override {

@@ -118,6 +118,9 @@ private:
     void make_print(const TraceTextLine& line, Made& made);
     void make_stack(bool is_user, const TraceTextLine& line, Made& made);
     std::optional<std::string_view> next_line();
+    bool wants(int cpu) const {
+        return cpus_.empty() || std::ranges::count(cpus_, static_cast<unsigned>(cpu)) > 0;
+    }
 
     Fd file_;
     LineReader lines_;
@@ -166,7 +169,6 @@ TextRecording::TextRecording(Fd file, const std::string& path)
 void TextRecording::look_at(const TraceTextLine& line) {
     if (!has_records_) context_.options.clock_is_ns = line.is_ns;
     has_records_ = true;
-    seen_cpus_.insert(line.cpu);
     if (line.process != 0) context_.options.record_tgid = true;
     if (kind_of(line) != LineKind::event) return;
     auto known = events_.find(line.event);
@@ -183,10 +185,12 @@ void TextRecording::look_at(const TraceTextLine& line) {
 // A last line that is cut says nothing about its event.
 void TextRecording::look_at_all() {
     while (const auto line = lines_.next())
-        if (const auto record = parse_trace_line(*line); record && lines_.is_whole())
-            look_at(*record);
-        else if (!has_records_)
+        if (const auto record = parse_trace_line(*line)) {
+            seen_cpus_.insert(record->cpu);
+            if (lines_.is_whole()) look_at(*record);
+        } else if (!has_records_) {
             take_heading(*line, heading_);
+        }
 }
 
 void TextRecording::make_own_events(RecordedEvents& formats) {
@@ -280,15 +284,13 @@ bool TextRecording::read_one(Made& made) {
         made.record.timestamp = latest_ = std::max(latest_, line->time);
         made.record.cpu = line->cpu;
         made.record.stream = static_cast<std::size_t>(line->cpu);
-        const bool is_wanted =
-            cpus_.empty() || std::ranges::count(cpus_, static_cast<unsigned>(line->cpu)) > 0;
         if (line->common.pid > 0 && line->comm != TaskNames::kUnknown) {
             context_.tasks.add(line->common.pid, line->comm);
             if (line->process != 0) context_.tasks.add_process(line->common.pid, line->process);
         }
         made.bytes.clear();
         make(kind_of(*line), *line, made);
-        if (!is_wanted) continue;
+        if (!wants(line->cpu)) continue;
         if (made.bytes.empty()) {
             if (unread_++ == 0) first_unread_ = lines_.line();
             continue;
@@ -381,7 +383,7 @@ std::vector<std::string> TextRecording::damage() const {
     std::vector<std::string> all;
     if (has_ended_)
         for (const auto& [cpu, lost] : lost_)
-            if (!lost.is_zero())
+            if (!lost.is_zero() && wants(cpu))
                 all.push_back(lost_behind_last(static_cast<std::uint64_t>(cpu), lost));
     if (strange_ > 0)
         all.push_back(cat("line ", first_strange_, ": it is no record",

@@ -33,6 +33,7 @@ public:
     // Takes the texts anew; names that the kernel forgot since are kept.
     void refresh();
     void add(int pid, std::string_view comm) { comms_[pid] = *texts_.emplace(comm).first; }
+    void remove(int pid) { comms_.erase(pid); }
     void add_process(int pid, int tgid) { tgids_[pid] = tgid; }
     // Those in a text of saved_cmdlines.
     void add_lines(std::string_view saved_cmdlines);

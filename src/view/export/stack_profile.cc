@@ -43,7 +43,7 @@ void StackProfile::count(Pending& pending) {
     const TraceEvent* event = context_.events.find(pending.id);
     sample.event = event ? event->format.full_name() : cat("unknown event ", pending.id);
     sample.tid = pending.tid;
-    sample.comm = context_.tasks.comm(pending.tid);
+    sample.comm = pending.comm;
     sample.frames.assign(pending.user.rbegin(), pending.user.rend());
     for (auto it = kernel.rbegin(); it != kernel.rend(); ++it)
         sample.frames.push_back(kernel_frame(*it));
@@ -65,6 +65,7 @@ void StackProfile::add(const TraceRecord& record) {
         count(pending);
         pending.id = record.id();
         pending.tid = common_fields(record.bytes).pid;
+        pending.comm = context_.tasks.comm(pending.tid);
         return;
     }
     // What is in front of a gap is not what the stack is of.

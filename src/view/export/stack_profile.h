@@ -48,6 +48,7 @@ private:
     // An event whose stacks may follow it in its stream.
     struct Pending {
         int id = -1, tid = 0;
+        std::string_view comm;              // at the event
         std::vector<std::uint64_t> kernel;  // addresses, innermost first
         std::vector<std::uint32_t> user;    // indices of frames_, innermost first
     };

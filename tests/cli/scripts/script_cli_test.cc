@@ -69,6 +69,7 @@ BOOST_AUTO_TEST_CASE(a_script_prints_what_it_says) {
          "1\n3\n\n\n"},
         {"for ($i : 2..5) { printf(\"%d,\", $i) } unroll(3) { printf(\"u\") }", "2,3,4,uuu\n\n"},
         {"print(sizeof(uint32)); print((uint8)300);", "4\n44\n\n\n"},
+        {"print(strlen(\"ab\\0cd\"));", "2\n\n\n"},
         {"print(strlen(\"four\")); print(strcontains(\"needle in hay\", \"in\"));",
          "4\ntrue\n\n\n"},
         {"print(strncmp(\"abcd\", \"abce\", 3)); print(\"abc\" == \"abd\");", "0\nfalse\n\n\n"},

@@ -162,6 +162,11 @@ BOOST_AUTO_TEST_CASE(tasks_have_the_last_names_that_records_tell) {
     BOOST_REQUIRE(file.next());
     BOOST_TEST(tasks.comm(100) == "other");
     BOOST_TEST(!file.next());
+    file.rewind();
+    BOOST_TEST(tasks.comm(101) == "<...>");
+    BOOST_REQUIRE(file.next());
+    BOOST_TEST(tasks.comm(101) == "child");
+    BOOST_TEST(tasks.comm(102) == "<...>");
 }
 
 BOOST_AUTO_TEST_CASE(names_that_were_saved_stay) {

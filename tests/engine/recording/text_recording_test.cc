@@ -174,6 +174,25 @@ BOOST_AUTO_TEST_CASE(lines_that_are_no_records_are_told) {
                                             "line 2: it is no record, nor are 1 more lines",
                                             "line 8: its event cannot be read"};
     BOOST_TEST(file.damage() == expected, boost::test_tools::per_element());
+    // What was lost on a CPU that is not asked for is not missing.
+    file.rewind({2});
+    BOOST_TEST(!file.next());
+    BOOST_TEST(file.damage() == std::vector<std::string>({expected[0], expected[2]}),
+               boost::test_tools::per_element());
+}
+
+// Programs have a copy of each per-CPU value for each of them.
+BOOST_AUTO_TEST_CASE(the_cpu_of_a_line_that_is_cut_is_one_of_the_recordings) {
+    const std::string line = "220.941500: sched_waking: comm=x pid=1 prio=120 target_cpu=000";
+    const test::TempFile text(cat("            cat-52      [000] .....   ", line,
+                                  "\n            cat-53      [005] .....   ", line));
+    TraceFile file(text.path());
+    BOOST_TEST(file.facts().cpus == 6u);
+    BOOST_TEST(file.cpus().back() == 5);
+    BOOST_REQUIRE(file.next());
+    const TraceRecord* const last = file.next();
+    BOOST_REQUIRE(last);
+    BOOST_TEST(last->cpu == 5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
