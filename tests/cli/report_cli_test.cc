@@ -188,6 +188,10 @@ BOOST_AUTO_TEST_CASE(report_reads_a_cut_recording_as_far_as_it_goes) {
 }
 
 BOOST_AUTO_TEST_CASE(report_says_where_a_recording_is_cut_before_its_records) {
+    const TempFile start = cut_file("drm-6.12", 100);
+    BOOST_TEST(test::gpufs({"report", "-i", start.path()}).err ==
+               cat("gpufs: '", start.path(),
+                   "' is cut at byte 100, inside its options: no record can be read\n"));
     const TempFile cut = cut_file("sched-6.18", 30000);
     const Ended ended = test::gpufs({"report", "-i", cut.path()});
     BOOST_TEST(ended.status == 1);

@@ -62,12 +62,13 @@ std::optional<std::pair<std::size_t, TypePtr>> follow(const TypeTable& table, Ty
 }
 
 // What kernels call a field differs from what they print it as, and from other kernels.
-std::string hint_for_field(const EventFormat& event, const std::string& name) {
+std::string hint_for_field(const EventFormat& event, const std::string& name, bool is_recording) {
+    const char* const where = is_recording ? "this recording" : "this kernel";
     const std::vector<std::string> names = event.field_names();
     if (const std::string field = field_shown_as(event, name); !field.empty())
-        return gpufs::cat("on this kernel the field is named '", field, "', and printed as ", name);
+        return gpufs::cat(where, " names the field '", field, "', and prints it as ", name);
     const std::string near = did_you_mean(name, names);
-    return near.empty() ? gpufs::cat("on this kernel its fields are ", join(names, ", ")) : near;
+    return near.empty() ? gpufs::cat("in ", where, " its fields are ", join(names, ", ")) : near;
 }
 
 }  // namespace
@@ -268,7 +269,7 @@ TypePtr Inference::type_of_args_member(const Expr& expr) {
         complain(expr.at,
                  gpufs::cat("Struct/union of type 'struct ", event->system, "_", event->name,
                             "_args' does not contain a field named '", expr.text, '\''),
-                 hint_for_field(*event, expr.text));
+                 hint_for_field(*event, expr.text, in_.world.is_recording()));
         return nullptr;
     }
     const auto found = std::ranges::find(instance_->parameters, expr.text, &Type::Field::name);

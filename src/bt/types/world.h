@@ -18,6 +18,9 @@ class World {
 public:
     virtual ~World() = default;
 
+    // The script is compiled for a recording, else for this kernel.
+    virtual bool is_recording() = 0;
+
     // A tracepoint's format by its full name, "sched:sched_switch"; null where there is none.
     virtual const EventFormat* event(const std::string& full_name) = 0;
     // Full names of tracepoints that match a shell pattern, sorted.

@@ -20,6 +20,7 @@ public:
     // Borrowed.
     explicit KernelWorld(KernelFacts& facts) : facts_(facts), types_(facts) {}
 
+    bool is_recording() override { return facts_.is_recording(); }
     const EventFormat* event(const std::string& full_name) override;
     std::vector<std::string> events(const std::string& pattern) override;
     std::vector<std::string> functions(const std::string& pattern) override;

@@ -1,6 +1,8 @@
 #include "engine/monitor/adhoc_events.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/cat.h"
@@ -182,6 +184,25 @@ void add_short(const AdhocWord& word, const SourceText& source, KernelFacts& mac
     }
 }
 
+// Several words may name one event, or a pattern have it: each hit counts once.
+void drop_repeated(std::vector<AdhocEvent>& events) {
+    using What =
+        std::tuple<ProbeTarget::Kind, std::string, std::uint64_t, bool, std::optional<std::size_t>>;
+    std::map<What, std::size_t> places;
+    std::vector<AdhocEvent> kept;
+    for (AdhocEvent& event : events) {
+        const ProbeTarget& target = event.target;
+        const auto [it, is_new] = places.try_emplace(
+            {target.kind, target.name, target.period, target.is_frequency, target.place},
+            kept.size());
+        if (is_new)
+            kept.push_back(std::move(event));
+        else if (!event.from_pattern)
+            kept[it->second] = std::move(event);
+    }
+    events = std::move(kept);
+}
+
 }  // namespace
 
 std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
@@ -212,6 +233,7 @@ std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
             mistakes.error(source, e);
         }
     }
+    drop_repeated(events);
     return events;
 }
 

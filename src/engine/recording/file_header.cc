@@ -81,8 +81,9 @@ TraceFileHeader::TraceFileHeader(int file, std::string path)
     } catch (const UnsupportedError& e) {
         throw UnsupportedError(cat("cannot read '", path_, "': ", e.what()), e.hint());
     } catch (const trace_dat::Truncated& e) {
-        throw Error(cat("'", path_, "' is cut at byte ", e.at(), ", inside ", reading_,
-                        ": no record can be read"));
+        // What it asked for may begin far behind the end.
+        throw Error(cat("'", path_, "' is cut at byte ", std::min(e.at(), file_bytes), ", inside ",
+                        reading_, ": no record can be read"));
     } catch (const SysError&) {
         throw;
     } catch (const Error& e) {

@@ -142,6 +142,7 @@ void PerfIndex::read_attributes(const perf_data::Header& header) {
 
 void PerfIndex::read_features(const perf_data::Header& header) {
     Cursor table(bytes_of_file(file_), header.data.at + header.data.bytes);
+    std::size_t cut = 0;
     for (unsigned feature = 0; feature < perf_data::kFeatures; ++feature) {
         if (!header.has(feature)) continue;
         try {
@@ -150,11 +151,16 @@ void PerfIndex::read_features(const perf_data::Header& header) {
             take_feature(feature, cursor, section.bytes);
         } catch (const SysError&) {
             throw;
+        } catch (const trace_dat::Truncated&) {
+            ++cut;
         } catch (const Error& e) {
             damage.push_back(
                 cat("part ", feature, " behind the records cannot be read: ", e.what()));
         }
     }
+    if (cut != 0)
+        damage.push_back(
+            cat(counted(cut, "part"), " behind the records ", cut == 1 ? "is" : "are", " cut off"));
 }
 
 void PerfIndex::take_feature(unsigned feature, Cursor& cursor, std::uint64_t bytes) {

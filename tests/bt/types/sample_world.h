@@ -23,6 +23,7 @@ public:
             {{"number", integer_type(8, true), 0, 0, 0}, {"text", string_type(8), 8, 0, 0}});
         structures_["other"] = structure("other", 4, {{"a", integer_type(4, true), 0, 0, 0}});
     }
+    bool is_recording() override { return false; }
     void add(EventFormat event) {
         const std::string name = event.full_name();
         events_.emplace(name, std::move(event));

@@ -194,6 +194,20 @@ BOOST_AUTO_TEST_CASE(what_nothing_was_seen_of_is_told) {
 }
 
 // A tick that is due at the end is the end.
+BOOST_AUTO_TEST_CASE(an_event_that_several_words_name_counts_once) {
+    const auto counted = [](std::vector<std::string> words) {
+        words.insert(words.begin(), "count");
+        words.insert(words.end(), {"-i", "tests/data/trace_dat/sched-6.18.dat"});
+        return test::gpufs(words).out;
+    };
+    const std::string once = counted({"sched_switch", "by", "cpu"});
+    const auto figures = [](const std::string& out) { return out.substr(out.find('\n')); };
+    BOOST_TEST(figures(once).size() > 2);
+    BOOST_TEST(figures(counted({"sched_switch", "sched:sched_switch", "by", "cpu"})) ==
+               figures(once));
+    BOOST_TEST(figures(counted({"sched:sched_swit*,sched_switch", "by", "cpu"})) == figures(once));
+}
+
 BOOST_AUTO_TEST_CASE(there_is_no_empty_interval_behind_the_last) {
     const Ended ran = test::gpufs({"count", "syscalls:sys_enter_getppid", "--interval", "200ms",
                                    "--duration", "400ms", "--json"});

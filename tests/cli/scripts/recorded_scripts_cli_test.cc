@@ -90,9 +90,10 @@ BOOST_AUTO_TEST_CASE(that_ask_for_a_field_that_an_event_lacks_are_told_its_field
     BOOST_TEST(ended.status == 2);
     BOOST_TEST(ended.out == "");
     BOOST_TEST(test::has(ended.err, "does not contain a field named 'ring_name'\n"), ended.err);
-    BOOST_TEST(ended.err.ends_with("\nhint: on this kernel its fields are sched_job_id, timeline, "
-                                   "context, seqno, fence, ring, num_ibs\n"),
-               ended.err);
+    BOOST_TEST(
+        ended.err.ends_with("\nhint: in this recording its fields are sched_job_id, timeline, "
+                            "context, seqno, fence, ring, num_ibs\n"),
+        ended.err);
 }
 
 BOOST_AUTO_TEST_CASE(have_all_fields_of_an_event_in_one_record) {
