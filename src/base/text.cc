@@ -11,6 +11,12 @@ std::string_view trim(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
+std::string_view chosen_word(std::string_view words) {
+    const auto open = words.find('[');
+    if (open == words.npos) return trim(words);
+    return words.substr(open + 1, words.find(']', open) - open - 1);
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> pieces;
     while (!text.empty()) {

@@ -9,6 +9,10 @@ namespace gpufs {
 
 std::string_view trim(std::string_view text);
 
+// The word in brackets of a list in which the kernel marks what is set, "local [mono] boot"; a text
+// without brackets as it is, trimmed.
+std::string_view chosen_word(std::string_view words);
+
 // The non-empty parts between separators.
 std::vector<std::string> split(std::string_view text, char separator);
 

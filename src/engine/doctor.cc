@@ -237,10 +237,9 @@ Finding user_stacks() {
 
 Finding lockdown() {
     const std::string modes = first_line("/sys/kernel/security/lockdown");
-    const auto open = modes.find('['), close = modes.find(']');
-    if (open == modes.npos || close == modes.npos)
+    if (modes.empty())
         return {Answer::could_not_tell, "tracing allowed", "no /sys/kernel/security/lockdown", {}};
-    const std::string mode = modes.substr(open + 1, close - open - 1);
+    const std::string mode(chosen_word(modes));
     if (mode != "confidentiality")
         return {Answer::yes, "tracing allowed", "lockdown is " + mode, {}};
     return {Answer::no, "tracing allowed",

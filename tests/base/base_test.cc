@@ -24,6 +24,13 @@ using namespace std::chrono_literals;
 
 BOOST_AUTO_TEST_SUITE(base)
 
+BOOST_AUTO_TEST_CASE(the_chosen_word_is_in_brackets_or_all) {
+    BOOST_TEST(chosen_word("local global [mono] boot\n") == "mono");
+    BOOST_TEST(chosen_word("[none] integrity") == "none");
+    BOOST_TEST(chosen_word(" mono\n") == "mono");
+    BOOST_TEST(chosen_word("") == "");
+}
+
 BOOST_AUTO_TEST_CASE(texts_characters_and_numbers_are_put_together) {
     const std::string text(40, 'x');
     const std::string_view view = text;

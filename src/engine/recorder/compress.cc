@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/read_at.h"
+#include "base/text.h"
 #include "base/whole_file.h"
 #include "lang/trace_dat/bytes.h"
 #include "lang/trace_dat/compression.h"
@@ -87,9 +88,7 @@ Recorded take_apart(const trace_dat::Source& source) {
         data.offset = cursor.u64();
         data.size = cursor.u64();
     }
-    const std::string clocks = cursor.bytes(cursor.u64());
-    const auto open = clocks.find('[') + 1;
-    recorded.clock = clocks.substr(open, clocks.find(']') - open);
+    recorded.clock = chosen_word(up_to_nul(cursor.bytes(cursor.u64())));
     return recorded;
 }
 

@@ -169,7 +169,7 @@ void TraceFileHeader::take_cpus(Cursor& cursor, std::size_t cpus, trace_dat::Buf
     }
     if (!has_clock_text_) return;
     try {
-        buffer.clock = chosen_clock(cursor.bytes(cursor.u64()));
+        buffer.clock = chosen_word(up_to_nul(cursor.bytes(cursor.u64())));
     } catch (const SysError&) {
         throw;
     } catch (const Error&) {
@@ -292,7 +292,7 @@ void TraceFileHeader::take_option(Option id, const std::string& data) {
                 break;
             case Option::trace_clock:
                 has_clock_text_ = true;
-                facts.clock = chosen_clock(data);
+                facts.clock = chosen_word(up_to_nul(data));
                 break;
             case Option::uname:
                 facts.uname = up_to_nul(data);

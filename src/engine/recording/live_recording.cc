@@ -3,13 +3,14 @@
 #include <sys/utsname.h>
 
 #include "base/cat.h"
+#include "base/text.h"
 
 namespace gpufs {
 
 LiveRecording::LiveRecording(const Tracefs& top, const Tracefs& instance)
     : trace_(top, instance), buffer_(instance) {
     facts_.format = "live";
-    facts_.clock = chosen_clock(instance.read_if_readable("trace_clock").value_or(""));
+    facts_.clock = chosen_word(instance.read_if_readable("trace_clock").value_or(""));
     utsname here{};
     if (::uname(&here) == 0)
         facts_.uname = cat(here.sysname, ' ', here.nodename, ' ', here.release, ' ', here.machine);

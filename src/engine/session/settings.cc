@@ -24,9 +24,7 @@ std::string first_line(const Tracefs& at, std::string_view file) {
 }
 
 std::string read_clock(const Tracefs& at) {
-    const std::string clocks = first_line(at, "trace_clock");  // "[local] global counter"
-    const auto open = clocks.find('['), close = clocks.find(']');
-    return open == clocks.npos ? clocks : clocks.substr(open + 1, close - open - 1);
+    return std::string(chosen_word(first_line(at, "trace_clock")));
 }
 
 // Kilobytes of a CPU's buffer.

@@ -11,12 +11,6 @@ bool counts_nanoseconds(std::string_view clock) {
            !clock.starts_with("ppc-tb");
 }
 
-std::string_view chosen_clock(std::string_view trace_clock) {
-    const auto open = trace_clock.find('[');
-    if (open == trace_clock.npos) return {};
-    return trace_clock.substr(open + 1, trace_clock.find(']', open) - open - 1);
-}
-
 void set_kernel_release(TraceOptions& options, std::string_view release) {
     const KernelVersion version = parse_kernel_release(release);
     options.migrate_disable = version >= KernelVersion{5, 15};
@@ -26,7 +20,7 @@ void set_kernel_release(TraceOptions& options, std::string_view release) {
 
 TraceOptions parse_trace_options(std::string_view trace_options, std::string_view trace_clock) {
     TraceOptions options;
-    options.clock_is_ns = counts_nanoseconds(chosen_clock(trace_clock));
+    options.clock_is_ns = counts_nanoseconds(chosen_word(trace_clock));
     for (const std::string_view line : lines_of(trace_options)) {
         const bool off = line.starts_with("no");
         const std::string_view name = off ? line.substr(2) : line;

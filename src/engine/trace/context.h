@@ -33,8 +33,6 @@ struct TraceOptions {
 TraceOptions parse_trace_options(std::string_view trace_options, std::string_view trace_clock);
 // Does the trace_clock count nanoseconds?
 bool counts_nanoseconds(std::string_view clock);
-// The clock that a trace_clock file says is set: "mono" of "local global [mono] boot".
-std::string_view chosen_clock(std::string_view trace_clock);
 // Sets what depends on the kernel: "6.12.41-amd64".
 void set_kernel_release(TraceOptions& options, std::string_view release);
 

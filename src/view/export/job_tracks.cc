@@ -74,9 +74,7 @@ void JobTracks::forget(Jobs::iterator job, std::uint64_t time) {
 }
 
 JobTracks::Job& JobTracks::add(const JobStep& step, std::uint64_t time) {
-    // Where ends are lost there is a limit to the jobs that are taken to be under way.
-    constexpr std::size_t kMost = 65536;
-    if (jobs_.size() == kMost && !jobs_.contains(step.key)) forget(jobs_.begin(), time);
+    if (jobs_.size() == kMostOpenJobs && !jobs_.contains(step.key)) forget(jobs_.begin(), time);
     // A job that never ended was known as this one is.
     if (const auto old = jobs_.find(step.key); old != jobs_.end()) forget(old, time);
     Job& job = jobs_[step.key];

@@ -14,9 +14,6 @@
 namespace gpufs {
 namespace {
 
-// As many jobs as may be under way.
-constexpr std::int64_t kMostJobs = 65536;
-
 // Which step a line is of, by the word that its monitor has for it; absent for other lines.
 std::optional<JobStep::What> find_step(std::string_view word) {
     static constexpr std::pair<std::string_view, JobStep::What> kSteps[] = {
@@ -178,7 +175,7 @@ private:
     static PreparedProgram::Choice choice(const Monitor& monitor) {
         PreparedProgram::Choice choice;
         choice.parameters.numbers["lines"] = 1;
-        choice.parameters.numbers[std::string(monitor.limit)] = kMostJobs;
+        choice.parameters.numbers[std::string(monitor.limit)] = std::int64_t{kMostOpenJobs};
         return choice;
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +14,9 @@
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
+
+// As many jobs as are taken to be under way at a time: ends may be lost.
+inline constexpr std::size_t kMostOpenJobs = 65536;
 
 // What a record says about a job of a GPU or NPU.
 struct JobStep {

@@ -9,9 +9,6 @@ namespace {
 
 using Type = ParquetWriter::Type;
 
-// Jobs that are under way at a time; the oldest of more are told as they are.
-constexpr std::size_t kMostOpen = 65'536;
-
 Type type_of(Argument::Kind kind) {
     switch (kind) {
         case Argument::Kind::unsigned_number:
@@ -166,12 +163,13 @@ void JobTable::add(const JobStep& step, std::uint64_t time) {
             open_.erase(step.key);
             break;
     }
-    while (!oldest_.empty() && (open_.size() > kMostOpen || oldest_.size() > 2 * kMostOpen)) {
+    while (!oldest_.empty() &&
+           (open_.size() > kMostOpenJobs || oldest_.size() > 2 * kMostOpenJobs)) {
         const auto [key, order] = oldest_.front();
         oldest_.pop_front();
         const auto it = open_.find(key);
         if (it == open_.end() || it->second.order != order) continue;
-        if (open_.size() <= kMostOpen) {
+        if (open_.size() <= kMostOpenJobs) {
             oldest_.emplace_back(key, order);  // still one of the few
             continue;
         }
