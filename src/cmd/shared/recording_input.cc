@@ -88,10 +88,9 @@ std::pair<std::uint64_t, std::uint64_t> RecordingRange::Moment::in_clock(TraceFi
     }
     if (!time) throw UsageError(cat(option, ": '", *text, "' is no time"));
     const auto ns = static_cast<std::uint64_t>(time->count());
-    const auto dot = text->find('.');
-    const bool is_exact =
-        ns % (2 * kHalfShown) != 0 || (dot != text->npos && text->size() - dot - 1 > kShownDigits);
-    if (is_exact) return {ns, ns};
+    const std::size_t fraction = std::min(text->find('.'), text->size() - 1) + 1;
+    const std::size_t end = std::min(text->find_first_not_of("0123456789", fraction), text->size());
+    if (ns % (2 * kHalfShown) != 0 || end - fraction > kShownDigits) return {ns, ns};
     return {ns - std::min(ns, kHalfShown), ns + (kHalfShown - 1)};
 }
 

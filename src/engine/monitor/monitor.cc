@@ -236,7 +236,6 @@ Monitor::~Monitor() {
 std::vector<Attachment> Monitor::take_attachments(std::size_t first) {
     std::vector<Attachment> taken;
     for (Loaded& loaded : std::span(loaded_).subspan(first)) {
-        for (const Attachment& one : loaded.attachments) loaded.missed += one.missed().value_or(0);
         std::ranges::move(loaded.attachments, std::back_inserter(taken));
         loaded.attachments.clear();
     }
@@ -251,8 +250,16 @@ std::vector<Attachment> Monitor::take_all_attachments() {
 }
 
 void Monitor::detach() {
+    for (Loaded& loaded : loaded_) loaded.missed = missed_at(loaded);
+    for (const auto& dispatcher : dispatchers_) dispatcher->keep_missed();
     detach_in_background(take_all_attachments());
     probe_owner_.reset();
+}
+
+std::uint64_t Monitor::missed_at(const Loaded& loaded) {
+    std::uint64_t misses = loaded.missed;
+    for (const Attachment& one : loaded.attachments) misses += one.missed().value_or(0);
+    return misses;
 }
 
 LossLedger Monitor::missed() const {
@@ -265,8 +272,7 @@ LossLedger Monitor::missed() const {
     };
     LossLedger losses{{"hits missed by the kernel", {}}};
     for (const Loaded& loaded : loaded_) {
-        std::uint64_t misses = loaded.missed;
-        for (const Attachment& one : loaded.attachments) misses += one.missed().value_or(0);
+        std::uint64_t misses = missed_at(loaded);
         if (loaded.program) misses += program_info(loaded.program.get()).recursion_misses;
         const bool may_be_others = loaded.how.way == LoadedSite::Way::raw_syscall ||
                                    loaded.how.way == LoadedSite::Way::all_syscalls;

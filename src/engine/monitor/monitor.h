@@ -100,7 +100,7 @@ private:
         std::vector<Fd> by_turn;
         std::optional<BpfMap> turn;
         std::vector<Attachment> attachments;
-        std::uint64_t missed = 0;  // hits, at attachments that are gone
+        std::uint64_t missed = 0;  // hits, at attachments that detach() took away
         std::optional<BpfIterator> iterator;
         std::string raw_name;                     // of the raw tracepoint, where it goes to one
         const EventFormat* instead = nullptr;     // the event that it goes to, where not the site's
@@ -116,6 +116,7 @@ private:
     void attach_from(std::size_t first);
     std::vector<Attachment> take_attachments(std::size_t first);
     std::vector<Attachment> take_all_attachments();
+    static std::uint64_t missed_at(const Loaded& loaded);
     void load_by_turn(const Linked& linked, Loaded& loaded);
     bool uses_turned_maps(const Linked& linked) const;
     int program_to_run(const Loaded& loaded) const;

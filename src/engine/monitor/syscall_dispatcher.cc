@@ -47,8 +47,11 @@ void SyscallDispatcher::attach(const AttachOptions& how) {
 }
 
 std::vector<Attachment> SyscallDispatcher::take_attachments() {
-    for (const Attachment& one : attachments_) missed_ += one.missed().value_or(0);
     return std::exchange(attachments_, {});
+}
+
+void SyscallDispatcher::keep_missed() {
+    for (const Attachment& one : attachments_) missed_ += one.missed().value_or(0);
 }
 
 std::uint64_t SyscallDispatcher::missed() const {

@@ -36,6 +36,8 @@ public:
     std::vector<Attachment> take_attachments();
     // Calls, of whatever kind, at which it did not run.
     std::uint64_t missed() const;
+    // Adds to it what the attachments missed that are taken away next.
+    void keep_missed();
 
 private:
     const EventFormat& all_;
@@ -43,7 +45,7 @@ private:
     Fd program_;
     std::set<std::int64_t> numbers_;
     std::vector<Attachment> attachments_;
-    std::uint64_t missed_ = 0;  // hits, at attachments that were taken
+    std::uint64_t missed_ = 0;  // of keep_missed()
 };
 
 }  // namespace gpufs
