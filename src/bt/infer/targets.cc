@@ -111,8 +111,7 @@ private:
     }
 
     std::string hint_for_event(const AttachPoint& point, const std::string& name) {
-        const std::string near =
-            point.has_glob() ? "" : did_you_mean(name, in_.world.events("*:*"));
+        std::string near = point.has_glob() ? "" : did_you_mean(name, in_.world.events("*:*"));
         if (!near.empty()) return near;
         return in_.world.is_recording() ? "'gpufs report --stat' shows the events of a recording"
                                         : "'gpufs list' has the events of this kernel";
