@@ -34,7 +34,11 @@ header_packages() {
     needed=$(apt_of "$suite" apt-cache show "$own" 2>/dev/null | sed -n 's/^Depends: //p') || return
     printf '%s\n' "$own"
     tr ',' '\n' <<<"$needed" | awk -v version="$version" \
-        '$1 ~ /^linux-(headers-.*-common|kbuild-.*)(:|$)/ {sub(/:.*/, "", $1); print $1 "=" version}' | sort
+        '$1 ~ /^linux-(headers-.*-common|kbuild-.*)(:|$)/ {
+            sub(/:.*/, "", $1)
+            # The archive has one kbuild for all kernels of a series: the newest.
+            print $1 ($1 ~ /^linux-kbuild/ ? "" : "=" version)
+        }' | sort
 }
 
 fetch_headers() {
