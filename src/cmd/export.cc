@@ -139,10 +139,9 @@ public:
         if (has_jobs) jobs_.emplace(file, open("jobs"));
     }
 
-    // `steps`: of jobs, which the record tells of.
-    void add(const TraceRecord& record, std::span<const JobStep> steps) {
-        events_->add(record);
-        for (const JobStep& step : steps) jobs_->add(step, record.timestamp);
+    void add(const TraceRecord& record) { events_->add(record); }
+    void add_steps(std::span<const JobStep> steps, std::uint64_t time) {
+        for (const JobStep& step : steps) jobs_->add(step, time);
     }
     void finish() {
         events_->finish();
@@ -183,18 +182,10 @@ public:
         });
     }
 
-    void add(const TraceRecord& record) {
-        std::span<const JobStep> steps;
-        if (timeline_)
-            steps = timeline_->add(record);
-        else if (jobs_)
-            steps = jobs_->steps_of(record);
-        if (profile_) profile_->add(record);
-        if (tables_) tables_->add(record, steps);
-        if (!csv_) return;
-        line_.clear();
-        csv_->print(record, line_);
-        csv_out_->write(line_);
+    void add(const WantedRecords::Seen& seen) {
+        const auto steps = steps_of(seen);
+        if (tables_) tables_->add_steps(steps, seen.record->timestamp);
+        if (seen.wanted) add_wanted(*seen.wanted);
     }
 
     void finish() {
@@ -218,6 +209,19 @@ public:
     }
 
 private:
+    std::span<const JobStep> steps_of(const WantedRecords::Seen& seen) {
+        if (timeline_)
+            return seen.wanted ? timeline_->add(*seen.wanted) : timeline_->add_unseen(*seen.record);
+        return jobs_ ? jobs_->steps_of(*seen.record) : std::span<const JobStep>();
+    }
+    void add_wanted(const TraceRecord& record) {
+        if (profile_) profile_->add(record);
+        if (tables_) tables_->add(record);
+        if (!csv_) return;
+        line_.clear();
+        csv_->print(record, line_);
+        csv_out_->write(line_);
+    }
     template <class Writer>
     void add_writer(const Target& target) {
         Output& out = outputs_.open(target);
@@ -257,7 +261,8 @@ int export_file(Context& ctx, TraceFile& file, const std::string& path,
     Exports exports(ctx, file, path, choices);
     {
         Progress progress(ctx.err, file);
-        for (; const TraceRecord* record = wanted.next(file); progress.step()) exports.add(*record);
+        for (WantedRecords::Seen seen; (seen = wanted.next_seen(file)).record; progress.step())
+            exports.add(seen);
     }
     exports.finish();
     const int status =

@@ -132,9 +132,13 @@ void write_page(Context& ctx, TraceFile& file, WantedRecords& wanted,
     RecordTimeline timeline(file, page.writer());
     {
         Progress progress(ctx.err, file);
-        for (; const TraceRecord* record = wanted.next(file); progress.step()) {
-            statistics.add(*record);
-            timeline.add(*record);
+        for (WantedRecords::Seen seen; (seen = wanted.next_seen(file)).record; progress.step()) {
+            if (!seen.wanted) {
+                timeline.add_unseen(*seen.record);
+                continue;
+            }
+            statistics.add(*seen.wanted);
+            timeline.add(*seen.wanted);
         }
     }
     page.writer().add_report("Events", statistics.to_text(file));

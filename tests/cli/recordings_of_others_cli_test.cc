@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "base/cat.h"
 #include "base/file.h"
@@ -9,6 +10,7 @@
 #include "cli/exports/exports.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
+#include "support/timeline.h"
 
 // Recordings that gpufs did not make: perf.data, and text of the kernel.
 namespace gpufs {
@@ -125,6 +127,26 @@ BOOST_AUTO_TEST_CASE(an_old_text_of_an_amd_card_has_its_jobs_fences_frames_and_m
              "   1      20       0   59.99\n",
          })
         BOOST_TEST(ended.out.find(told) != ended.out.npos, cat(told, " in\n", ended.out));
+}
+
+// The end of a job is told by an event that is not wanted.
+BOOST_AUTO_TEST_CASE(jobs_are_drawn_whole_whichever_events_are_wanted) {
+    const test::TempFile text(OldAmd().text(), ".txt");
+    const auto timeline = [&](const std::vector<std::string>& more) {
+        return test::read_perfetto(test::exported(text.path(), "--perfetto", more));
+    };
+    const test::ShownTimeline all = timeline({});
+    const test::ShownTimeline some = timeline({"-e", "amdgpu:amdgpu_cs_ioctl"});
+    const auto slices = [](const test::ShownTimeline& of) {
+        std::multiset<std::string> found;
+        for (const auto& slice : of.slices)
+            if (slice.category == "gpu")
+                found.insert(cat(slice.begin, ' ', slice.end, ' ', slice.name));
+        return found;
+    };
+    BOOST_TEST(slices(all).size() > 80u);
+    BOOST_TEST(slices(some) == slices(all), boost::test_tools::per_element());
+    BOOST_TEST(some.instants.size() < all.instants.size());
 }
 
 // Fields that a monitor reads may be nowhere in a text: that monitor is left out, with the reason.

@@ -123,7 +123,7 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
     if (name == "nsecs") return of(code_.call(BPF_FUNC_ktime_get_ns, {}));
     if (name == "elapsed")
         return of(code_.compute(ir::Op::sub, ir::kU64, code_.call(BPF_FUNC_ktime_get_ns, {}),
-                                shared_.options().start_ns));
+                                shared_.options().start_ns()));
     if (name == "cpu") return of(code_.call(BPF_FUNC_get_smp_processor_id, {}));
     if (name == "numaid") return of(code_.call(BPF_FUNC_get_numa_node_id, {}));
     if (name == "cgroup") return of(code_.call(BPF_FUNC_get_current_cgroup_id, {}));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,9 @@ namespace gpufs::bt {
 struct CompileOptions {
     std::string name = "script";
     TypeOptions types;
-    std::uint64_t start_ns = 0;  // CLOCK_MONOTONIC, or of the recording: `elapsed` counts from here
+    // Where `elapsed` counts from: CLOCK_MONOTONIC, or of the recording. Asked for where a script
+    // has it: a recording is read for it.
+    std::function<std::uint64_t()> start_ns = [] { return std::uint64_t{0}; };
     std::uint64_t tai_ahead_ns = 0;  // of CLOCK_MONOTONIC, where CLOCK_TAI was at the start
     // The map without keys whose number is the time of tseries(), for tests: without the @.
     std::string clock_map;

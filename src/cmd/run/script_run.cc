@@ -114,7 +114,9 @@ bt::CompileOptions options_for(const ScriptChoices& script, KernelFacts& facts,
     options.name = script.name.empty() ? std::string(file_stem(script.source.name)) : script.name;
     options.types.is_unsafe = script.is_unsafe;
     options.types.has_cookies = !recording && facts.features().has(BpfFeature::perf_link);
-    options.start_ns = recording ? recording->first_time() : monotonic_ns();
+    options.start_ns = [recording, now = monotonic_ns()] {
+        return recording ? recording->first_time() : now;
+    };
     options.tai_ahead_ns = recording ? 0 : real_time_ahead_ns() + tai_ahead_of_real_ns();
     if (const char* const map = std::getenv("BPFTRACE_DUMMY_TS_MAP"); map && map[0] == '@')
         options.clock_map = map + 1;

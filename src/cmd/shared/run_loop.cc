@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/saturate.h"
+#include "kernel/host/pidfd.h"
 #include "kernel/host/proc_task.h"
 
 namespace gpufs {
@@ -87,8 +87,7 @@ void RunLoop::end_with(const std::vector<int>& pids) {
     if (command_) return;
     for (const int pid : pids) {
         const int process = proc::require_tgid(pid);
-        Fd end(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-        if (!end) throw SysError(errno, cat("wait for the end of process ", process));
+        Fd end = open_pidfd(process, cat("wait for the end of process ", process));
         wake_for(end.get());
         process_ends_.push_back(std::move(end));
     }

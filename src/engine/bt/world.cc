@@ -125,7 +125,7 @@ std::optional<World::UserPlace> KernelWorld::user_function_at(const std::string&
                                                               std::uint64_t address) {
     const auto path = find_code_file(file);
     if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return std::nullopt;
-    const auto found = find_function_at(std::get<std::string>(path), address);
+    const auto found = find_function_at(ElfFile(std::get<std::string>(path)), address);
     if (!found) return std::nullopt;
     return UserPlace{found->function, found->offset};
 }

@@ -1,12 +1,15 @@
 #include "engine/monitor/adhoc_events.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/text.h"
 #include "engine/places/finders.h"
 #include "engine/places/static_sites.h"
@@ -184,7 +187,7 @@ void add_short(const AdhocWord& word, const SourceText& source, KernelFacts& mac
     }
 }
 
-// Several words may name one event, or a pattern have it: each hit counts once.
+// Several words may name one event or function, or a pattern have it: each hit counts once.
 void drop_repeated(std::vector<AdhocEvent>& events) {
     using What =
         std::tuple<ProbeTarget::Kind, std::string, std::uint64_t, bool, std::optional<std::size_t>>;
@@ -200,7 +203,16 @@ void drop_repeated(std::vector<AdhocEvent>& events) {
         else if (!event.from_pattern)
             kept[it->second] = std::move(event);
     }
-    events = std::move(kept);
+    const auto is_in_pattern = [&](const AdhocEvent& event) {
+        const ProbeTarget& one = event.target;
+        return !one.has_glob && std::ranges::any_of(kept, [&](const AdhocEvent& other) {
+            const ProbeTarget& pattern = other.target;
+            return pattern.has_glob && pattern.kind == one.kind &&
+                   glob_match(pattern.name, one.name);
+        });
+    };
+    events.clear();
+    std::ranges::copy_if(kept, std::back_inserter(events), std::not_fn(is_in_pattern));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "lang/event/field_value.h"
 
 namespace gpufs {
+
 RecordedTasks::RecordedTasks(TraceContext& context)
     : context_(context),
       sees_changes_(context.events.find("sched:sched_process_exec") ||

@@ -122,10 +122,11 @@ private:
 
 void DatRecording::rewind(const std::vector<unsigned>& cpus, std::uint64_t from) {
     const TraceClock& clock = index_.clock;
+    const WantedCpus wanted(cpus);
     std::vector<int> numbers;
     chosen_.clear();
     for (Stream& stream : streams_) {
-        if (!cpus.empty() && !std::ranges::count(cpus, static_cast<unsigned>(stream.cpu))) continue;
+        if (!wanted.has(stream.cpu)) continue;
         if (from == 0)
             stream.pages.rewind();
         else

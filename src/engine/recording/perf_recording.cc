@@ -61,7 +61,7 @@ public:
     void skip_behind() override { ++next_stack_; }
 
     void rewind(const std::vector<unsigned>& cpus, std::uint64_t) override {
-        cpus_ = cpus;
+        cpus_ = WantedCpus(cpus);
         records_.rewind();
         index_.maps.clear();
         queue_ = {};
@@ -81,7 +81,7 @@ public:
         if (unread_ > 0) all.push_back(cat(unread_, " samples cannot be read"));
         if (!has_ended_) return all;
         for (const auto& [cpu, lost] : lost_)
-            if (!lost.is_zero() && wants(cpu)) all.push_back(lost_behind_last(cpu, lost));
+            if (!lost.is_zero() && cpus_.has(cpu)) all.push_back(lost_behind_last(cpu, lost));
         return all;
     }
     std::vector<std::string> notes() const override {
@@ -99,16 +99,13 @@ private:
     void take_sample(Bytes body);
     void take_stacks(const Sample& sample);
     void add_stack(std::uint16_t id, const Sample& sample, std::vector<std::uint64_t>& frames);
-    bool wants(std::uint32_t cpu) const {
-        return cpus_.empty() || std::ranges::count(cpus_, cpu) > 0;
-    }
 
     Fd file_;
     PerfIndex index_;
     PerfRecords records_;
     PerfQueue queue_;
     std::vector<RecordingBuffer> buffers_;
-    std::vector<unsigned> cpus_;  // that are wanted; empty: all
+    WantedCpus cpus_;
     TraceRecord record_, behind_;
     bool has_record_ = false;  // the last record of the file is one of the trace
     std::vector<std::byte> made_;
@@ -246,7 +243,7 @@ void PerfRecording::take_sample(Bytes body) {
     const PerfIndex::Event& event = *index_.event_of(body);
     Sample sample;
     parse_sample(event.attribute, body, sample);
-    if (!wants(sample.stamp.cpu)) return;
+    if (!cpus_.has(sample.stamp.cpu)) return;
     record_ = {};
     if (event.made_id == 0) {
         // The least that a record has: its id, flags and task.

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/cat.h"
@@ -36,6 +39,18 @@ struct RecordingFacts {
     // The kernel's counters at the end of the recording, as in per_cpu/cpuN/stats; for an
     // instance after a line "Buffer: NAME".
     std::string statistics;
+};
+
+// The CPUs whose records are wanted: all where none is named.
+class WantedCpus {
+public:
+    explicit WantedCpus(std::vector<unsigned> cpus = {}) : cpus_(std::move(cpus)) {}
+    bool has(std::integral auto cpu) const {
+        return cpus_.empty() || std::ranges::count(cpus_, static_cast<unsigned>(cpu)) > 0;
+    }
+
+private:
+    std::vector<unsigned> cpus_;
 };
 
 // For damage(): what a CPU lost behind its last record.

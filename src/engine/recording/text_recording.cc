@@ -118,9 +118,6 @@ private:
     void make_print(const TraceTextLine& line, Made& made);
     void make_stack(bool is_user, const TraceTextLine& line, Made& made);
     std::optional<std::string_view> next_line();
-    bool wants(int cpu) const {
-        return cpus_.empty() || std::ranges::count(cpus_, static_cast<unsigned>(cpu)) > 0;
-    }
 
     Fd file_;
     LineReader lines_;
@@ -135,7 +132,7 @@ private:
     std::set<int> seen_cpus_;
     bool has_records_ = false;
 
-    std::vector<unsigned> cpus_;  // that are wanted; empty: all
+    WantedCpus cpus_;
     Made current_, ahead_;
     bool has_ahead_ = false, has_ended_ = false;
     std::string held_line_;  // that ended a stack
@@ -232,7 +229,7 @@ void TextRecording::make_events(const std::string& path) {
 }
 
 void TextRecording::rewind(const std::vector<unsigned>& cpus, std::uint64_t) {
-    cpus_ = cpus;
+    cpus_ = WantedCpus(cpus);
     lines_.rewind();
     has_ahead_ = holds_line_ = has_ended_ = false;
     lost_.clear();
@@ -290,7 +287,7 @@ bool TextRecording::read_one(Made& made) {
         }
         made.bytes.clear();
         make(kind_of(*line), *line, made);
-        if (!wants(line->cpu)) continue;
+        if (!cpus_.has(line->cpu)) continue;
         if (made.bytes.empty()) {
             if (unread_++ == 0) first_unread_ = lines_.line();
             continue;
@@ -383,7 +380,7 @@ std::vector<std::string> TextRecording::damage() const {
     std::vector<std::string> all;
     if (has_ended_)
         for (const auto& [cpu, lost] : lost_)
-            if (!lost.is_zero() && wants(cpu))
+            if (!lost.is_zero() && cpus_.has(cpu))
                 all.push_back(lost_behind_last(static_cast<std::uint64_t>(cpu), lost));
     if (strange_ > 0)
         all.push_back(cat("line ", first_strange_, ": it is no record",

@@ -41,11 +41,25 @@ public:
     // are not wanted is told with the next one of the same stream that is.
     template <class Source>
     const TraceRecord* next(Source& source) {
-        while (const TraceRecord* record = source.next()) {
-            if (record->timestamp > choice_.to) return nullptr;
-            if (const TraceRecord* wanted = take(*record)) return wanted;
+        while (true) {
+            const Seen seen = next_seen(source);
+            if (!seen.record || seen.wanted) return seen.wanted;
         }
-        return nullptr;
+    }
+    // For what must see those that are not wanted, too: the next record between `from` and `to`,
+    // and what next() gives for it, null where it is not wanted. Both are null at the end.
+    struct Seen {
+        const TraceRecord* record = nullptr;
+        const TraceRecord* wanted = nullptr;
+    };
+    template <class Source>
+    Seen next_seen(Source& source) {
+        while (const TraceRecord* record = source.next()) {
+            if (record->timestamp > choice_.to) break;
+            const TraceRecord* wanted = take(*record);
+            if (record->timestamp >= choice_.from) return {record, wanted};
+        }
+        return {};
     }
     bool is_stack(int id) { return decision(id).is_stack; }
 

@@ -1,6 +1,7 @@
 #include "engine/symbols/breakpoints.h"
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/cat.h"
@@ -36,6 +37,15 @@ std::uint64_t instruction_begin(const ElfFile& file, std::uint64_t function, std
     return offset;
 }
 
+std::optional<Absent> why_inside_instruction(const ElfFile& file, std::string_view name,
+                                             std::uint64_t function, std::uint64_t offset) {
+    const std::uint64_t begin = instruction_begin(file, function, offset);
+    if (begin == offset) return {};
+    return Absent{cat(hex(offset), " is inside of an instruction of '", name,
+                      "': a probe there would change what the program does"),
+                  cat("the instruction begins at ", name, '+', hex(begin))};
+}
+
 }  // namespace
 
 std::optional<Absent> why_no_breakpoint(const std::string& path, const ElfFunction& function,
@@ -45,21 +55,16 @@ std::optional<Absent> why_no_breakpoint(const std::string& path, const ElfFuncti
         return Absent{cat("'", function.name, "' has ", counted(function.size, "byte"), ": ",
                           hex(offset), " is behind its end"),
                       ""};
-    const std::uint64_t begin = instruction_begin(ElfFile(path), function.offset, offset);
-    if (begin == offset) return {};
-    return Absent{cat(hex(offset), " is inside of an instruction of '", function.name,
-                      "': a probe there would change what the program does"),
-                  cat("the instruction begins at ", function.name, '+', hex(begin))};
+    return why_inside_instruction(ElfFile(path), function.name, function.offset, offset);
 }
 
 std::optional<Absent> why_no_breakpoint_at(const std::string& path, std::uint64_t file_offset) try {
-    const auto address = ElfFile(path).address_of(file_offset);
-    const auto place = address ? find_function_at(path, *address) : std::nullopt;
+    const ElfFile file(path);
+    const auto address = file.address_of(file_offset);
+    const auto place = address ? find_function_at(file, *address) : std::nullopt;
     if (!place) return {};
-    ElfFunction function;
-    function.name = place->function;
-    function.offset = file_offset - place->offset;
-    return why_no_breakpoint(path, function, place->offset);
+    return why_inside_instruction(file, place->function, file_offset - place->offset,
+                                  place->offset);
 } catch (const Error&) {  // the kernel tells what it lacks
     return {};
 }

@@ -173,8 +173,7 @@ std::optional<std::int64_t> distance_to_symbol(const std::string& path, std::uin
     return static_cast<std::int64_t>(symbol->address - from);
 }
 
-std::optional<ElfPlace> find_function_at(const std::string& path, std::uint64_t address) {
-    const ElfFile file(path);
+std::optional<ElfPlace> find_function_at(const ElfFile& file, std::uint64_t address) {
     std::optional<ElfPlace> found;
     for_each_symbol(file, [&](std::string_view name, const GElf_Sym& symbol, const auto&) {
         if (!found && is_function(symbol) && address >= symbol.st_value &&

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel/elf/elf_file.h"
+
 namespace gpufs {
 
 // Functions and variables of a program or library, as its symbol tables have them, with the file
@@ -51,6 +53,6 @@ struct ElfPlace {
     std::string function;
     std::uint64_t offset = 0;  // behind its begin, in bytes
 };
-std::optional<ElfPlace> find_function_at(const std::string& path, std::uint64_t address);
+std::optional<ElfPlace> find_function_at(const ElfFile& file, std::uint64_t address);
 
 }  // namespace gpufs

@@ -1,7 +1,6 @@
 #include "kernel/host/held_command.h"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include <csignal>
 
 #include "base/error.h"
+#include "kernel/host/pidfd.h"
 
 namespace gpufs {
 namespace {
@@ -55,9 +55,7 @@ HeldCommand::HeldCommand(std::vector<std::string> argv, int output) : argv_(std:
         ::close(go_.get());
         run_child(go_out.get(), failure_in.get(), output, words.data());
     }
-    // pidfd_open(2) is in Linux 5.3, but in glibc only since 2.36.
-    pidfd_ = Fd(check(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)),
-                      [] { return std::string("watch the command"); }));
+    pidfd_ = open_pidfd(pid_, "watch the command");
 }
 
 HeldCommand::~HeldCommand() {

@@ -32,7 +32,10 @@ public:
 
     // Takes the texts anew; names that the kernel forgot since are kept.
     void refresh();
-    void add(int pid, std::string_view comm) { comms_[pid] = *texts_.emplace(comm).first; }
+    void add(int pid, std::string_view comm) {
+        std::string_view& known = comms_[pid];
+        if (known != comm) known = *texts_.emplace(comm).first;
+    }
     void remove(int pid) { comms_.erase(pid); }
     void add_process(int pid, int tgid) { tgids_[pid] = tgid; }
     // Those in a text of saved_cmdlines.

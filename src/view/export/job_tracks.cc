@@ -68,16 +68,9 @@ void JobTracks::end_wait(Job& job, std::uint64_t time) {
     job.waits = false;
 }
 
-void JobTracks::forget(Jobs::iterator job, std::uint64_t time) {
-    end(job->second, time, "not recorded");
-    jobs_.erase(job);
-}
-
 JobTracks::Job& JobTracks::add(const JobStep& step, std::uint64_t time) {
-    if (jobs_.size() == kMostOpenJobs && !jobs_.contains(step.key)) forget(jobs_.begin(), time);
-    // A job that never ended was known as this one is.
-    if (const auto old = jobs_.find(step.key); old != jobs_.end()) forget(old, time);
-    Job& job = jobs_[step.key];
+    Job& job =
+        jobs_.add(step.key, [&](const JobStep::Key&, Job& old) { end(old, time, "not recorded"); });
     job.ring = &ring_of(step);
     return job;
 }
@@ -99,12 +92,12 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
         queue(step, time);
         return {};
     }
-    const auto it = jobs_.find(step.key);
-    if (it == jobs_.end()) {
+    Job* const known = jobs_.find(step.key);
+    if (!known) {
         if (step.what == What::run) run_unqueued(step, time);
         return {};
     }
-    Job& job = it->second;
+    Job& job = *known;
     if (step.what == What::wait) {
         end_wait(job, time);
         const std::string name = step.on.empty() ? "waits" : cat("waits for ", step.on);
@@ -121,11 +114,11 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
         begin(job, step, time, true);
     } else if (step.what == What::last_run) {
         end(job, time, {});
-        jobs_.erase(it);
+        jobs_.remove(step.key);
     } else {
         end(job, time, step.what == What::dropped ? "given up" : "");
         const Arrow arrow{job.flow, true};
-        jobs_.erase(it);
+        jobs_.remove(step.key);
         return arrow;
     }
     return {};

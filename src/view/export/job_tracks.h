@@ -7,6 +7,7 @@
 
 #include "view/export/jobs.h"
 #include "view/export/lanes.h"
+#include "view/export/open_jobs.h"
 #include "view/export/timeline.h"
 
 namespace gpufs {
@@ -43,13 +44,11 @@ private:
         std::uint32_t track = 0;
         bool runs = false, waits = false;
     };
-    using Jobs = std::map<JobStep::Key, Job>;
 
     Ring& ring_of(const JobStep& step);
     void begin(Job& job, const JobStep& step, std::uint64_t time, bool runs);
     void end(Job& job, std::uint64_t time, std::string_view how);
     void end_wait(Job& job, std::uint64_t time);
-    void forget(Jobs::iterator job, std::uint64_t time);
     Job& add(const JobStep& step, std::uint64_t time);
     void queue(const JobStep& step, std::uint64_t time);
     void run_unqueued(const JobStep& step, std::uint64_t time);
@@ -57,7 +56,7 @@ private:
     Tracks& tracks_;
     TimelineWriter& writer_;
     std::map<std::pair<std::string, std::string>, Ring> rings_;  // by device and name
-    Jobs jobs_;
+    OpenJobs<Job> jobs_;
     std::uint64_t last_flow_ = 0;
 };
 

@@ -126,60 +126,44 @@ void JobTable::write(const JobStep::Key& key, const Job& job) {
     out_.end_row();
 }
 
+// A fence's address is used again: what is queued with it is another job.
+JobTable::Job& JobTable::job_of(const JobStep& step) {
+    Job* const known = open_.find(step.key);
+    if (known && step.what != JobStep::What::queue) return *known;
+    Job& job =
+        open_.add(step.key, [this](const JobStep::Key& key, const Job& old) { write(key, old); });
+    job.first = step;
+    return job;
+}
+
 void JobTable::add(const JobStep& step, std::uint64_t time) {
     using What = JobStep::What;
-    // A fence's address is used again: what begins with it is another job.
-    const auto before = open_.find(step.key);
-    if (before != open_.end() && step.what == What::queue) {
-        write(before->first, before->second);
-        open_.erase(before);
-    }
-    Job& job = open_[step.key];
-    if (job.order == 0) {
-        job.order = ++count_;
-        job.first = step;
-        oldest_.emplace_back(step.key, job.order);
-    }
+    Job& job = job_of(step);
     switch (step.what) {
         case What::queue:
             job.queued = time;
-            break;
+            return;
         case What::wait:
             if (!step.on.empty()) job.on = step.on;
-            break;
+            return;
         case What::run:
             job.ran = time;
-            break;
+            return;
         case What::last_run:
             job.ran = time;
-            write(step.key, job);
-            open_.erase(step.key);
             break;
         case What::done:
         case What::dropped:
             job.done = time;
             job.is_dropped = step.what == What::dropped;
-            write(step.key, job);
-            open_.erase(step.key);
             break;
     }
-    while (!oldest_.empty() &&
-           (open_.size() > kMostOpenJobs || oldest_.size() > 2 * kMostOpenJobs)) {
-        const auto [key, order] = oldest_.front();
-        oldest_.pop_front();
-        const auto it = open_.find(key);
-        if (it == open_.end() || it->second.order != order) continue;
-        if (open_.size() <= kMostOpenJobs) {
-            oldest_.emplace_back(key, order);  // still one of the few
-            continue;
-        }
-        write(it->first, it->second);
-        open_.erase(it);
-    }
+    write(step.key, job);
+    open_.remove(step.key);
 }
 
 void JobTable::finish() {
-    for (const auto& [key, job] : open_) write(key, job);
+    open_.for_each([this](const JobStep::Key& key, const Job& job) { write(key, job); });
     out_.finish(parquet_facts(file_));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -14,6 +13,7 @@
 #include "engine/trace/by_event_id.h"
 #include "view/export/event_plan.h"
 #include "view/export/jobs.h"
+#include "view/export/open_jobs.h"
 #include "view/export/parquet.h"
 
 namespace gpufs {
@@ -68,16 +68,14 @@ private:
         std::string on;
         std::uint64_t queued = 0, ran = 0, done = 0;
         bool is_dropped = false;
-        std::uint64_t order = 0;
     };
+    Job& job_of(const JobStep& step);
     void write(const JobStep::Key& key, const Job& job);
 
     TraceFile& file_;
     ParquetWriter out_;
     std::size_t device_, ring_, context_, job_, pid_, comm_, on_, queued_, run_, done_, dropped_;
-    std::map<JobStep::Key, Job> open_;
-    std::deque<std::pair<JobStep::Key, std::uint64_t>> oldest_;  // keys, in order of their begin
-    std::uint64_t count_ = 0;
+    OpenJobs<Job> open_;
 };
 
 }  // namespace gpufs

@@ -145,6 +145,17 @@ void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& recor
     fence_tracks_.draw(plan, record, track);
 }
 
+std::span<const JobStep> RecordTimeline::steps_of(const TraceRecord& record) {
+    return jobs_ ? jobs_->steps_of(record) : std::span<const JobStep>();
+}
+
+std::span<const JobStep> RecordTimeline::add_unseen(const TraceRecord& record) {
+    const auto steps = steps_of(record);
+    if (!steps.empty() && !has_begun_) begin(record);
+    for (const JobStep& step : steps) job_tracks_.draw(step, record.timestamp);
+    return steps;
+}
+
 std::span<const JobStep> RecordTimeline::add(const TraceRecord& record) {
     if (!has_begun_) begin(record);
     if (!record.lost_before.is_zero()) tell_loss(record);
@@ -152,7 +163,7 @@ std::span<const JobStep> RecordTimeline::add(const TraceRecord& record) {
     const EventPlan& plan =
         plans_.get(record.id(), [&](int id) { return plan_event(file_.context().events, id); });
     const CommonFields common = common_fields(record.bytes);
-    const auto steps = jobs_ ? jobs_->steps_of(record) : std::span<const JobStep>();
+    const auto steps = steps_of(record);
     sees_waking_ = sees_waking_ || plan.kind == Kind::waking;
     // A wakeup behind its waking is an event like others.
     const bool is_wakeup =

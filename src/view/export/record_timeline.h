@@ -42,6 +42,8 @@ public:
     // Records must come in order of time. Returns what the record tells of jobs, good until the
     // next call.
     std::span<const JobStep> add(const TraceRecord& record);
+    // The same of a record that is not to be drawn: the jobs that it tells of are.
+    std::span<const JobStep> add_unseen(const TraceRecord& record);
     // Whether the recording has events that tell of jobs.
     bool has_jobs() const noexcept { return jobs_ != nullptr; }
     // What is not in the timeline, a line each.
@@ -51,6 +53,7 @@ private:
     using Kind = EventPlan::Kind;
 
     void begin(const TraceRecord& record);
+    std::span<const JobStep> steps_of(const TraceRecord& record);
     void tell_loss(const TraceRecord& record);
     void switch_task(const EventPlan& plan, const TraceRecord& record);
     void wake(const EventPlan& plan, const TraceRecord& record, const CommonFields& common);

@@ -193,7 +193,6 @@ BOOST_AUTO_TEST_CASE(what_nothing_was_seen_of_is_told) {
     BOOST_TEST(of_true({"stacks", enter}) == enter + ": none\n");
 }
 
-// A tick that is due at the end is the end.
 BOOST_AUTO_TEST_CASE(an_event_that_several_words_name_counts_once) {
     const auto counted = [](std::vector<std::string> words) {
         words.insert(words.begin(), "count");
@@ -208,6 +207,7 @@ BOOST_AUTO_TEST_CASE(an_event_that_several_words_name_counts_once) {
     BOOST_TEST(figures(counted({"sched:sched_swit*,sched_switch", "by", "cpu"})) == figures(once));
 }
 
+// A tick that is due at the end is the end.
 BOOST_AUTO_TEST_CASE(there_is_no_empty_interval_behind_the_last) {
     const Ended ran = test::gpufs({"count", "syscalls:sys_enter_getppid", "--interval", "200ms",
                                    "--duration", "400ms", "--json"});

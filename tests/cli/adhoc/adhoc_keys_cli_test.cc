@@ -143,6 +143,9 @@ BOOST_AUTO_TEST_CASE(functions_of_a_file_need_no_kind_and_no_end) {
         {"count", "-x", "libc", "getppid,getpgid", "by", "func", "--if", kOurs, "--json"}, work);
     BOOST_TEST(count_behind(counted.out, "{\"func\":\"getppid\"}") == 7, counted.out);
     BOOST_TEST(count_behind(counted.out, "{\"func\":\"getpgid\"}") == 3, counted.out);
+    const Ended overlapping = trace(
+        {"count", "-x", "libc", "getppid,getpp*", "by", "func", "--if", kOurs, "--json"}, work);
+    BOOST_TEST(count_behind(overlapping.out, "{\"func\":\"getppid\"}") == 7, overlapping.out);
     const Ended took = trace({"latency", "-x", "libc", "getppid", "--if", kOurs, "--json"}, work);
     BOOST_TEST(has(took.out, "\"title\":\"uprobe:libc:getppid uretprobe:libc:getppid\""), took.out);
     BOOST_TEST(count_behind(took.out, "{\"key\":{}") == 7, took.out);

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <map>
+#include <utility>
+
+#include "view/export/jobs.h"
+
+namespace gpufs {
+
+// What is known of each job under way, by its key; kMostOpenJobs of them, because ends may be lost.
+template <class Job>
+class OpenJobs {
+public:
+    // Null where none has the key.
+    Job* find(const JobStep::Key& key) {
+        const auto it = jobs_.find(key);
+        return it == jobs_.end() ? nullptr : &it->second.job;
+    }
+
+    // A new job with this key. One that had it before never ended, and where there are too many,
+    // neither did the oldest: `forget(key, job)` is called before it is removed.
+    template <class Forget>
+    Job& add(const JobStep::Key& key, Forget forget) {
+        const auto let_go = [&](typename Jobs::iterator it) {
+            forget(it->first, it->second.job);
+            remove(it);
+        };
+        if (const auto old = jobs_.find(key); old != jobs_.end()) let_go(old);
+        if (jobs_.size() == kMostOpenJobs) let_go(jobs_.find(by_age_.front()));
+        return jobs_.emplace(key, Entry{{}, by_age_.insert(by_age_.end(), key)}).first->second.job;
+    }
+
+    void remove(const JobStep::Key& key) {
+        if (const auto it = jobs_.find(key); it != jobs_.end()) remove(it);
+    }
+
+    // The oldest first.
+    template <class Visit>
+    void for_each(Visit visit) {
+        for (const JobStep::Key& key : by_age_) visit(key, jobs_.find(key)->second.job);
+    }
+
+private:
+    struct Entry {
+        Job job;
+        std::list<JobStep::Key>::iterator age;
+    };
+    using Jobs = std::map<JobStep::Key, Entry>;
+
+    void remove(typename Jobs::iterator it) {
+        by_age_.erase(it->second.age);
+        jobs_.erase(it);
+    }
+
+    Jobs jobs_;
+    std::list<JobStep::Key> by_age_;
+};
+
+}  // namespace gpufs
