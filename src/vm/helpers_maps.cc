@@ -88,9 +88,18 @@ std::uint64_t for_each(Interpreter& program, const BpfArguments& a) {
     VmState& world = program.world();
     std::vector<std::byte> key(map.spec().key_bytes);
     const ShownKey shown(world.memory, key);
-    std::uint64_t count = 0;
+    // What the function adds or replaces is not gone through, as in the kernel, where it goes in
+    // front of the others.
+    std::vector<std::byte> keys;
     for (auto slot = map.next_entry(0); slot; slot = map.next_entry(*slot + 1)) {
         map.copy_key(*slot, key);
+        keys.insert(keys.end(), key.begin(), key.end());
+    }
+    std::uint64_t count = 0;
+    for (std::size_t at = 0; at < keys.size(); at += key.size()) {
+        std::copy_n(keys.begin() + static_cast<std::ptrdiff_t>(at), key.size(), key.begin());
+        const auto slot = map.find(key);
+        if (!slot) continue;
         ++count;
         const std::uint64_t value = map.address_of(*slot, world.now.cpu);
         if (program.call(a[1], {a[0], shown.address(), value, a[2], 0}) != 0) break;

@@ -35,6 +35,8 @@ public:
     int update_copy(std::span<const std::byte> key, std::span<const std::byte> value,
                     std::uint64_t flags, std::size_t cpu);
     int erase(std::span<const std::byte> key);
+    // The slot that has a key.
+    std::optional<std::uint32_t> find(std::span<const std::byte> key) const;
     // The first slot, at or after `slot`, that holds an entry.
     std::optional<std::uint32_t> next_entry(std::uint32_t slot) const;
     void copy_key(std::uint32_t slot, std::span<std::byte> into) const;
@@ -56,7 +58,6 @@ private:
     enum class Kind { hash, array, stacks, ring };
     static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-    std::optional<std::uint32_t> find(std::span<const std::byte> key) const;
     std::span<std::byte> value(std::uint32_t slot) const { return memory_.slot(slots_, slot); }
     int update_array(std::span<const std::byte> key, std::span<const std::byte> value,
                      std::uint64_t flags, std::size_t cpu);

@@ -25,7 +25,8 @@ bool is_steady(const Expr& key) {
 }
 
 bool is_same_key(const Expr& a, const Expr& b) {
-    return a.kind == b.kind && a.text == b.text && a.number == b.number;
+    return is_steady(a) && is_steady(b) && a.kind == b.kind && a.text == b.text &&
+           a.number == b.number;
 }
 
 bool is_same_element(const Expr& a, const Expr& b) {
@@ -84,8 +85,7 @@ private:
                 case Stmt::Kind::unroll:
                 case Stmt::Kind::for_map:
                 case Stmt::Kind::for_range:
-                    note_writes(stmt->body);
-                    if (stmt->value) note_writes(*stmt->value);
+                    note_writes(*stmt);
                     break;
                 default:
                     if (stmt->value) visit(*stmt->value);

@@ -111,7 +111,7 @@ private:
     // Whether two texts are equal up to `limit` bytes: jumps to the label where they are not.
     void unless_equal(const Value& a, const Value& b, ir::Label otherwise,
                       std::size_t limit = SIZE_MAX);
-    void unless_equals_literal(const Value& text, const std::string& literal, ir::Label otherwise,
+    void unless_equals_literal(const Value& text, std::string_view literal, ir::Label otherwise,
                                std::size_t limit);
     void unless_same_bytes(const Local& a, const Local& b, std::size_t bytes, ir::Label otherwise);
 

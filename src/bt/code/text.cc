@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "base/align.h"
+#include "base/bytes.h"
 #include "bt/code/probe_code.h"
 
 // Texts and bytes: reading them, comparing them.
@@ -10,7 +11,7 @@ namespace {
 
 using Kind = Type::Kind;
 
-std::uint64_t word_of(const std::string& text, std::size_t at, std::size_t bytes) {
+std::uint64_t word_of(std::string_view text, std::size_t at, std::size_t bytes) {
     std::uint64_t word = 0;
     if (at < text.size()) std::memcpy(&word, text.data() + at, std::min(bytes, text.size() - at));
     return word;
@@ -30,7 +31,7 @@ void ProbeCode::unless_same_bytes(const Local& a, const Local& b, std::size_t by
     }
 }
 
-void ProbeCode::unless_equals_literal(const Value& text, const std::string& literal,
+void ProbeCode::unless_equals_literal(const Value& text, std::string_view literal,
                                       ir::Label otherwise, std::size_t limit) {
     // With its NUL, unless only the first `limit` bytes count.
     const std::size_t bytes = std::min(literal.size() + 1, limit);
@@ -72,11 +73,12 @@ void ProbeCode::unless_equal(const Value& a, const Value& b, ir::Label otherwise
         return code_.branch(ir::Cmp::ne, ir::kU64, as_number(a), as_number(b), otherwise);
     }
     if (a.literal && b.literal) {
-        if (a.literal->substr(0, limit) != b.literal->substr(0, limit)) code_.jump(otherwise);
+        if (up_to_nul(*a.literal).substr(0, limit) != up_to_nul(*b.literal).substr(0, limit))
+            code_.jump(otherwise);
         return;
     }
-    if (b.literal) return unless_equals_literal(a, *b.literal, otherwise, limit);
-    if (a.literal) return unless_equals_literal(b, *a.literal, otherwise, limit);
+    if (b.literal) return unless_equals_literal(a, up_to_nul(*b.literal), otherwise, limit);
+    if (a.literal) return unless_equals_literal(b, up_to_nul(*a.literal), otherwise, limit);
     const Local x = in_memory(a, a.type), y = in_memory(b, b.type);
     const std::size_t common = std::min({a.type->bytes, b.type->bytes, limit});
     if (limit > common) {

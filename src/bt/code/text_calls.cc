@@ -117,17 +117,21 @@ Value ProbeCode::Calls::str() {
     Value value;
     if (!argument_text(from)) value = in_.eval(from);
     const bool has_limit = call_.operands.size() == 2;
+    const auto known = has_limit ? in_.constant(*call_.operands[1]) : std::nullopt;
     value.literal = value.literal ? value.literal : argument_text(from);
-    if (value.literal || value.type->is(Kind::string)) {
-        if (value.literal && has_limit && in_.constant(*call_.operands[1]))
-            value.literal =
-                value.literal->substr(0, static_cast<std::size_t>(std::max<std::int64_t>(
-                                             *in_.constant(*call_.operands[1]), 0)));
+    const bool is_text = value.literal || value.type->is(Kind::string);
+    if (is_text && (!has_limit || (value.literal && known))) {
+        if (known)
+            value.literal->resize(
+                std::min(value.literal->size(),
+                         static_cast<std::size_t>(std::max<std::int64_t>(*known, 0))));
         value.type = type_;
         return value;
     }
-    const Space space = in_.space_of(value);
-    const ir::Temp address = in_.address_of(value);
+    if (is_text && !value.type) value.type = type_;
+    const Space space = is_text ? Space::kernel : in_.space_of(value);
+    const ir::Temp address =
+        is_text ? in_.address_of(in_.in_memory(value, value.type)) : in_.address_of(value);
     if (!has_limit) {
         value = {};
         value.type = type_;
@@ -138,7 +142,6 @@ Value ProbeCode::Calls::str() {
     // The text that was asked for is whole, however it goes on.
     const Local made = in_.allocate(type_->bytes);
     in_.zero(made, type_->bytes);
-    const auto known = in_.constant(*call_.operands[1]);
     if (known) {
         const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(*known, 0)) + 1;
         in_.told_read(space, true,

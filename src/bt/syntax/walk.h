@@ -38,7 +38,8 @@ void for_each_expr(const Probe& probe, Visit&& visit) {
     for_each_expr(probe.body, visit);
 }
 
-// Calls visit(stmt) for each statement in the blocks of an expression, the outer ones first.
+// Calls visit(stmt) for each statement: of a block, and in the blocks of an expression; the outer
+// ones first.
 template <class Visit>
 void for_each_stmt(const Block& block, Visit&& visit);
 
@@ -50,14 +51,17 @@ void for_each_stmt(const Expr& expr, Visit&& visit) {
 }
 
 template <class Visit>
+void for_each_stmt(const Stmt& stmt, Visit&& visit) {
+    visit(stmt);
+    for (const ExprPtr* part : {&stmt.target, &stmt.value, &stmt.limit})
+        if (*part) for_each_stmt(**part, visit);
+    for_each_stmt(stmt.body, visit);
+    for_each_stmt(stmt.otherwise, visit);
+}
+
+template <class Visit>
 void for_each_stmt(const Block& block, Visit&& visit) {
-    for (const StmtPtr& stmt : block) {
-        visit(*stmt);
-        for (const ExprPtr* part : {&stmt->target, &stmt->value, &stmt->limit})
-            if (*part) for_each_stmt(**part, visit);
-        for_each_stmt(stmt->body, visit);
-        for_each_stmt(stmt->otherwise, visit);
-    }
+    for (const StmtPtr& stmt : block) for_each_stmt(*stmt, visit);
 }
 
 // Calls visit(stmt, is_inside) and visit(expr, is_inside) for all of a probe, the outer ones first;

@@ -206,14 +206,17 @@ void Replay::set_moment(const TraceRecord& record) {
     now.user_stack = user_stack_;
 }
 
+void Replay::begin(const VisitRecord& visit) {
+    if (std::exchange(has_begun_, true)) return;
+    const std::uint64_t first = record_ ? record_->timestamp : 0;
+    world_.now.time_ns = first;
+    run_all(Kind::begin, visit);
+    for (Loaded* loaded : at_intervals_)
+        loaded->next_ns = add_saturating(first, loaded->how.site.target->period);
+}
+
 void Replay::run(const VisitRecord& visit) {
-    if (!has_begun_) {
-        has_begun_ = true;
-        world_.now.time_ns = record_->timestamp;
-        run_all(Kind::begin, visit);
-        for (Loaded* loaded : at_intervals_)
-            loaded->next_ns = add_saturating(record_->timestamp, loaded->how.site.target->period);
-    }
+    begin(visit);
     if (!at_intervals_.empty()) run_intervals(visit);
     const auto id = static_cast<std::size_t>(std::max(record_->id(), 0));
     const bool is_wanted = id < by_event_.size() && !by_event_[id].empty();
@@ -275,6 +278,7 @@ void Replay::run_one(Loaded& loaded, std::span<const std::byte> context) {
 }
 
 void Replay::run_end(const VisitRecord& visit) {
+    begin(visit);
     run_all(Kind::end, visit);
     visit_ = &visit;
     run_for_keys(Kind::each);

@@ -84,6 +84,7 @@ private:
     void set_moment(const TraceRecord& record);
     void take_stacks();
     void drop_tracer(std::vector<std::uint64_t>& frames);
+    void begin(const VisitRecord& visit);
     void run_one(Loaded& loaded, std::span<const std::byte> context);
     void run_all(Kind kind, const VisitRecord& visit);
     void run_for_keys(ProbeTarget::Kind kind);

@@ -150,11 +150,12 @@ bool CpuPages::fill_block() {
         const std::uint64_t start = at_;
         std::uint32_t packed = 0, plain = 0;
         if (!number(packed) || !number(plain)) return note_cut_block();
-        if (packed > kLargestBlock || plain > kLargestBlock) {
+        if (packed > kLargestBlock || plain > kLargestBlock || !is_plausible(packed, plain)) {
             note(cat("byte ", start, ": a compressed block of ", packed, " bytes for ", plain,
                      " is damage; the rest is left out"));
             return false;
         }
+        if (packed > bytes_behind(at_)) return note_cut_block();
         packed_.resize(packed);
         if (read(packed_) < packed) return note_cut_block();
         held_.resize(plain);

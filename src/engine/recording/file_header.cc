@@ -251,8 +251,7 @@ Cursor TraceFileHeader::open_section(std::uint64_t at) {
     if (!section.is_compressed || compression == Compression::none) return cursor;
     const std::uint32_t packed = cursor.u32(), plain = cursor.u32();
     const std::string bytes = cursor.bytes(packed);
-    // What is compressed a thousandfold is no text of a kernel.
-    if (plain / 1000 > packed) throw Error(cat("byte ", at, ": a damaged section"));
+    if (!is_plausible(packed, plain)) throw Error(cat("byte ", at, ": a damaged section"));
     std::string text(plain, '\0');
     text.resize(uncompress(compression, std::as_bytes(std::span(bytes)),
                            std::as_writable_bytes(std::span(text))));

@@ -55,7 +55,9 @@ void PerfMaps::add(std::int32_t process, std::uint64_t begin, std::uint64_t byte
                    const Range& range) {
     const std::uint64_t end = begin + bytes;
     if (bytes == 0 || end < begin) return;
-    Ranges& ranges = processes_[process];
+    std::shared_ptr<Ranges>& own = processes_[process].ranges;
+    if (own.use_count() > 1) own = std::make_shared<Ranges>(*own);
+    Ranges& ranges = *own;
     auto at = ranges.upper_bound(begin);
     if (at != ranges.begin()) --at;
     while (at != ranges.end() && at->first < end) {
@@ -96,11 +98,20 @@ void PerfMaps::map_with_file(Bytes body, bool has_build_id) {
 }
 
 void PerfMaps::fork(std::int32_t process, std::int32_t parent) {
-    if (process == parent) return;  // a thread
     const auto of = processes_.find(parent);
     if (of == processes_.end()) return;
-    Ranges copy = of->second;
-    processes_[process] = std::move(copy);
+    if (process == parent) {
+        ++of->second.threads;
+        return;
+    }
+    std::shared_ptr<Ranges> shared = of->second.ranges;
+    processes_[process] = {std::move(shared), 1};
+}
+
+// The first thread may end before the others.
+void PerfMaps::exit(std::int32_t process) {
+    const auto of = processes_.find(process);
+    if (of != processes_.end() && --of->second.threads == 0) processes_.erase(of);
 }
 
 // This machine's, if it is the one that was mapped: only its build id tells.
@@ -140,8 +151,9 @@ void PerfMaps::look_for(File& file) {
 std::optional<Symbol> PerfMaps::find(std::int32_t process, std::uint64_t address) {
     const auto of = processes_.find(process);
     if (of == processes_.end()) return std::nullopt;
-    auto range = of->second.upper_bound(address);
-    if (range == of->second.begin() || (--range)->second.end <= address) return std::nullopt;
+    const Ranges& ranges = *of->second.ranges;
+    auto range = ranges.upper_bound(address);
+    if (range == ranges.begin() || (--range)->second.end <= address) return std::nullopt;
     const std::uint64_t offset = range->second.offset + (address - range->first);
     File& file = files_[range->second.file];
     const auto [it, is_new] = names_.try_emplace(range->second.file << 40 ^ offset);

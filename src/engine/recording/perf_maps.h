@@ -27,7 +27,8 @@ public:
     void map(perf_data::Bytes body);  // PERF_RECORD_MMAP
     // PERF_RECORD_MMAP2; `has_build_id`: in place of the inode.
     void map_with_file(perf_data::Bytes body, bool has_build_id);
-    void fork(std::int32_t process, std::int32_t parent);
+    void fork(std::int32_t process, std::int32_t parent);  // a thread: both are the same
+    void exit(std::int32_t process);                       // of a thread
     // Its memory is another one.
     void exec(std::int32_t process) { processes_.erase(process); }
     void clear() { processes_.clear(); }
@@ -60,7 +61,12 @@ private:
     void look_for(File& file);
     static void look_for_vdso(File& file);
 
-    std::unordered_map<std::int32_t, Ranges> processes_;
+    struct Process {
+        // Shared with those that it was forked from, until one of them maps something.
+        std::shared_ptr<Ranges> ranges = std::make_shared<Ranges>();
+        std::size_t threads = 1;
+    };
+    std::unordered_map<std::int32_t, Process> processes_;
     std::vector<File> files_;
     std::map<std::string, std::size_t, std::less<>> by_name_;    // path, build id and inode
     std::map<std::string, std::string, std::less<>> build_ids_;  // by path

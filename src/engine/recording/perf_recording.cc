@@ -156,7 +156,8 @@ void PerfRecording::add(Bytes record) {
         case PERF_RECORD_MMAP:
         case PERF_RECORD_MMAP2:
         case PERF_RECORD_COMM:
-        case PERF_RECORD_FORK: {
+        case PERF_RECORD_FORK:
+        case PERF_RECORD_EXIT: {
             Stamp stamp;
             if (!parse_stamp(index_.stamping(), body, stamp)) return;
             time = stamp.time;
@@ -226,6 +227,9 @@ void PerfRecording::take(Bytes record) {
             index_.maps.fork(get_at<std::int32_t>(body, 0), get_at<std::int32_t>(body, 4));
             break;
         }
+        case PERF_RECORD_EXIT:
+            index_.maps.exit(get_at<std::int32_t>(body, 0));
+            break;
         case PERF_RECORD_LOST:
             parse_stamp(index_.stamping(), body, stamp);
             lost_[stamp.cpu] += Loss::exactly(get_at<std::uint64_t>(body, 8));

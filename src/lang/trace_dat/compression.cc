@@ -123,6 +123,11 @@ std::string_view FastCompressor::compress(std::span<const std::byte> bytes) {
     return {state_->out.get(), size};
 }
 
+bool is_plausible(std::uint64_t packed, std::uint64_t plain) {
+    constexpr std::uint64_t kFew = 256 << 10, kMostFold = 1000;
+    return plain <= kFew || plain / kMostFold <= packed;
+}
+
 std::size_t uncompress(Compression kind, std::span<const std::byte> bytes,
                        std::span<std::byte> into) {
     switch (kind) {

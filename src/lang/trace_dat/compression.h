@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +20,10 @@ std::optional<Compression> find_compression(std::string_view name);
 // The name of the compression, and the version of its library, to be written to the file.
 std::string_view compression_name(Compression kind);
 std::string compression_version(Compression kind);
+
+// Whether what has so many bytes can have become `packed` bytes: text and pages of a kernel do not
+// shrink a thousandfold, unless they are few. Others are damage, and want memory for nothing.
+bool is_plausible(std::uint64_t packed, std::uint64_t plain);
 
 // Throws Error when the library fails.
 std::string compress(Compression kind, std::span<const std::byte> bytes);

@@ -36,6 +36,11 @@ BOOST_AUTO_TEST_CASE(texts_are_compared_searched_and_joined) {
         {"begin { $two = str_concat(comm, str_concat(\"/\", comm)); print($two); @[$two] = 1 }",
          "gpufs/gpufs\n@[gpufs/gpufs]: 1\n"},
         {"begin { print((strcap(\"abc\"), strcap(comm))) }", "(4, 16)\n"},
+        {"begin { $n = 2; $s = \"abcdef\"; print((str($s, 3), str(\"abcdef\", $n), str(comm, 3), "
+         "str($s, 0), str(\"abcdef\", 4))); @[str($s, $n)] = 1 }",
+         "(abc, ab, gpu, , abcd)\n@[ab]: 1\n"},
+        {"begin { $s = \"abc\"; if ($s == \"abc\\0d\" && \"abc\" == \"abc\\0d\") { print(1) } }",
+         "1\n"},
         {"config = { max_strlen = 64 } begin { print(default_str_length()) }", "64\n"},
     });
 }

@@ -70,6 +70,19 @@ BOOST_AUTO_TEST_CASE(what_is_known_before_the_run_decides_what_is_compiled) {
                "stdin:1:22-29: ERROR: the condition is not known before the program runs\n");
 }
 
+// What a predicate read is not read again, unless it is something else by then.
+BOOST_AUTO_TEST_CASE(the_body_sees_what_it_wrote_and_other_keys_than_the_predicate) {
+    check_outcomes({
+        {"begin { @x[1] = 5 } interval:ms:10 /@x[1] == 5/ "
+         "{ for ($i : 0..@x[1]++) { } print(@x[1]); clear(@x); exit() }",
+         "6\n"},
+        {"begin { for ($i : 0..500) { @m[$i] = 111 } @m[9999999] = 7 } "
+         "tracepoint:sched:sched_switch /@m[args.next_prio] == 111/ "
+         "{ $r = (next_prio = 9999999); print(@m[$r.next_prio]); clear(@m); exit() }",
+         "7\n"},
+    });
+}
+
 BOOST_AUTO_TEST_CASE(tasks_have_an_id_in_each_namespace) {
     check_outcomes({
         {"begin { print((pid == pid(curr_ns), tid == tid(curr_ns))) }", "(true, true)\n"},

@@ -83,6 +83,21 @@ BOOST_AUTO_TEST_CASE(that_ask_for_no_event_run) {
     BOOST_TEST(ended.status == 0);
 }
 
+BOOST_AUTO_TEST_CASE(begin_though_there_is_no_record) {
+    const test::TempFile empty("# tracer: nop\n#\n", ".txt");
+    const Ended ended = test::gpufs(
+        {"run", "-i", empty.path(), "-e", "begin { @x = 1 } end { printf(\"%d\\n\", @x) }"});
+    BOOST_TEST(ended.out == "1\n\n\n@x: 1\n", ended.err);
+}
+
+// An element that is replaced is not gone through again, nor is one that is added.
+BOOST_AUTO_TEST_CASE(go_through_a_map_that_they_change) {
+    const Ended ended = over_recording(
+        "begin { @m[1] = 1; @m[2] = 2; @m[3] = 3; "
+        "for ($kv : @m) { @m[$kv.0] = $kv.1 + 10; @n++ } exit() }");
+    BOOST_TEST(ended.out == "\n\n@m[1]: 11\n@m[2]: 12\n@m[3]: 13\n@n: 3\n", ended.err);
+}
+
 BOOST_AUTO_TEST_CASE(that_ask_for_a_field_that_an_event_lacks_are_told_its_fields) {
     const Ended ended =
         test::gpufs({"run", "-e", "tracepoint:amdgpu:amdgpu_cs_ioctl { @[str(args.ring_name)]++ }",

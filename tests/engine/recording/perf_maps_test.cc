@@ -161,6 +161,29 @@ BOOST_AUTO_TEST_CASE(a_child_has_its_parents_memory_until_it_executes) {
     BOOST_TEST(named(maps, kBase + main_offset()) == "main+0 (nest)");
 }
 
+// Its first thread may end before the others; a child that shares its memory keeps it.
+BOOST_AUTO_TEST_CASE(a_process_has_its_memory_until_its_last_thread_ends) {
+    PerfMaps maps;
+    map(maps, {.build_id = build_id()});
+    maps.fork(kProcess, kProcess);
+    maps.fork(kProcess + 1, kProcess);
+    maps.exit(kProcess);
+    BOOST_TEST(named(maps, kBase + main_offset()) == "main+0 (nest)");
+    maps.exit(kProcess);
+    BOOST_TEST(named(maps, kBase + main_offset()) == "none");
+    BOOST_TEST(named(maps, kBase + main_offset(), kProcess + 1) == "main+0 (nest)");
+}
+
+// What one of two maps that share their memory is its own.
+BOOST_AUTO_TEST_CASE(a_child_that_maps_something_does_not_change_its_parent) {
+    PerfMaps maps;
+    map(maps, {.build_id = build_id()});
+    maps.fork(kProcess + 1, kProcess);
+    map(maps, {.path = "/nonexistent/lib.so"});
+    BOOST_TEST(named(maps, kBase + main_offset()) == "none");
+    BOOST_TEST(named(maps, kBase + main_offset(), kProcess + 1) == "main+0 (nest)");
+}
+
 BOOST_AUTO_TEST_CASE(a_record_that_is_cut_maps_nothing) {
     PerfMaps maps;
     const std::vector<std::byte> body = Mmap2{.build_id = build_id()}.body();
