@@ -106,7 +106,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work gpufs-services-work late-timer statements chains chains-static chains-plugin.so tableless \
+            gpufs-vulkan-work gpufs-services-work late-timer statements parameters-O0 parameters-O2 chains chains-static chains-plugin.so tableless \
             thread-variables thread-variables-fixed thread-variables.so thread-variables-near.so thread-variables-other.so)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
@@ -142,6 +142,8 @@ $(filter $(B)/thread-%,$(PROGRAMS)): tests/programs/thread_variables.c
 $(B)/gpufs-work: tests/programs/work.cc tests/programs/long_symbol.h
 $(B)/late-timer: MODE = -x c
 $(B)/late-timer: tests/programs/late_timer.c
+$(B)/parameters-O0 $(B)/parameters-O2: MODE = -std=c++20 $(@:$(B)/parameters%=%) -fno-lto -fno-ipa-sra
+$(B)/parameters-O0 $(B)/parameters-O2: tests/programs/parameters.cc
 $(B)/statements: MODE = -x c -g0
 $(B)/statements: tests/programs/statements.c
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests

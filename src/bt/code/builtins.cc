@@ -64,14 +64,18 @@ ir::Temp ProbeCode::register_value(const std::string& name, const SourceRef& at)
     return context_word(*offset);
 }
 
-// A parameter of a traced function, or of a raw tracepoint: 8 bytes each, in order.
+// A parameter of a traced function, or of a raw tracepoint: 8 bytes each, in order; or of a
+// function of a program.
 Value ProbeCode::parameter_value(const Type::Field& field) {
     const auto found = std::ranges::find(instance_.parameters, field.name, &Type::Field::name);
     const auto index = static_cast<std::size_t>(found - instance_.parameters.begin());
-    const ir::Temp word = context_word(index * kWord);
-    if (!field.type->is_scalar())
+    const auto& places = instance_.parameter_places;
+    const bool is_there = places.empty() || places[index].kind != StaticArgument::Kind::unknown;
+    if (!field.type->is_scalar() || !is_there)
         fail(instance_.points.front().at,
              gpufs::cat("args.", field.name, " is passed by value and cannot be read"));
+    const ir::Temp word = places.empty() ? context_word(index * kWord)
+                                         : append_static_argument(code_, *context_, places[index]);
     return number_value(code_.convert(word, ir_type(*field.type)), field.type);
 }
 

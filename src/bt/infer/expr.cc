@@ -15,7 +15,7 @@ namespace gpufs::bt {
 namespace {
 
 constexpr const char* kWhatHasArgs =
-    "args has the fields of tracepoints, and the parameters of fentry and rawtracepoint";
+    "args has the fields of tracepoints, and the parameters of fentry, rawtracepoint and uprobe";
 
 using Kind = Type::Kind;
 
@@ -211,13 +211,24 @@ TypePtr Inference::type_of_map(const Expr& expr) {
     return integer_type(kWord, map.value->is_signed || map.value->is(Kind::count));
 }
 
-TypePtr Inference::whole(const TypePtr& type) const {
-    if (!type->is(Kind::structure) || type->bytes != 0) return type;
+TypePtr Inference::whole(const TypePtr& type) {
+    if (type->is(Kind::array)) {
+        TypePtr element = whole(type->element);
+        return element == type->element ? type : array_type(std::move(element), type->count);
+    }
+    if (!type->is(Kind::structure)) return type;
     const auto structure = in_.table.structure(*type);
     if (!structure) return type;
+    std::shared_ptr<const Structure>& known = wholes_[structure];
+    if (!known) {
+        known = structure;  // of a damaged file, which has it in itself
+        auto deep = std::make_shared<Structure>(*structure);
+        for (Type::Field& field : deep->fields) field.type = whole(field.type);
+        known = std::move(deep);
+    }
     auto made = std::make_shared<Type>(*type);
     made->bytes = structure->bytes;
-    made->structure = structure;
+    made->structure = known;
     return made;
 }
 
@@ -229,8 +240,12 @@ TypePtr Inference::as_value(TypePtr type) const {
 
 std::vector<std::string> Inference::names_of_args() const {
     std::vector<std::string> names;
-    for (const Type::Field& one : instance_->parameters)
-        if (one.name != "retval") names.push_back(one.name);
+    const auto& places = instance_->parameter_places;
+    for (std::size_t i = 0; i < instance_->parameters.size(); ++i) {
+        const std::string& name = instance_->parameters[i].name;
+        const bool is_there = places.empty() || places[i].kind != StaticArgument::Kind::unknown;
+        if (is_there && name != "retval") names.push_back(name);
+    }
     if (!instance_->event) return names;
     for (const gpufs::Field& field : instance_->event->fields) {
         const bool has_size = !field.is_array || !field.is_dynamic() || field.holds_text();
@@ -244,8 +259,11 @@ TypePtr Inference::type_of_args(const Expr& expr) {
     if (record) return type_of(*record);
     const std::vector<std::string> names = names_of_args();
     if (names.empty()) {
-        complain(expr.at, gpufs::cat("there are no arguments at ", instance_->points.front().text),
-                 kWhatHasArgs);
+        const std::string& where = instance_->points.front().text;
+        if (instance_->parameters.empty())
+            complain(expr.at, gpufs::cat("there are no arguments at ", where), kWhatHasArgs);
+        else
+            complain(expr.at, gpufs::cat("no program can read the arguments at ", where));
         return nullptr;
     }
     record = std::make_unique<Expr>();
@@ -273,13 +291,15 @@ TypePtr Inference::type_of_args_member(const Expr& expr) {
         return nullptr;
     }
     const auto found = std::ranges::find(instance_->parameters, expr.text, &Type::Field::name);
-    if (found != instance_->parameters.end()) return as_value(found->type);
+    if (found != instance_->parameters.end()) return as_value(whole(found->type));
     std::vector<std::string> names;
     for (const Type::Field& one : instance_->parameters) names.push_back(one.name);
+    std::string hint = names.empty() ? kWhatHasArgs : did_you_mean(expr.text, names);
+    if (hint.empty()) hint = gpufs::cat("its arguments are ", join(names, ", "));
     complain(
         expr.at,
         gpufs::cat("there is no argument '", expr.text, "' at ", instance_->points.front().text),
-        names.empty() ? kWhatHasArgs : did_you_mean(expr.text, names));
+        hint);
     return nullptr;
 }
 
@@ -314,7 +334,7 @@ TypePtr Inference::type_of_member(const Expr& expr) {
     }
     if (found->type->is(Kind::pointer) && found->type->space == Space::none)
         return pointer_type(found->type->element, space);
-    return as_value(found->type);
+    return as_value(whole(found->type));
 }
 
 TypePtr Inference::type_of_index(const Expr& expr) {

@@ -323,7 +323,8 @@ TypePtr Inference::resolve(const TypeName& name) {
     const Provider provider = instance_->provider();
     const bool is_user = provider == Provider::uprobe || provider == Provider::uretprobe ||
                          provider == Provider::usdt;
-    TypePtr type = in_.table.resolve(name, is_user ? Space::user : Space::kernel);
+    TypePtr type = in_.table.resolve(name, is_user ? Space::user : Space::kernel,
+                                     is_user ? instance_->points.front().target : std::string());
     if (!type)
         complain(name.at, gpufs::cat("Cannot resolve unknown type \"", name.name, '"'),
                  in_.table.hint_for_type(name.name));

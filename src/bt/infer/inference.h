@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -142,8 +144,8 @@ private:
     bool requires_keys(const Expr& call, const TypedMap& map);
     bool has_elements(const Expr& call, const Expr& map);
     TypePtr resolve(const TypeName& name);
-    // A structure that was known by its name, with what is in it.
-    TypePtr whole(const TypePtr& type) const;
+    // A structure that is known by its name, with what is in it, and in what is in it.
+    TypePtr whole(const TypePtr& type);
     // The value of a type read from memory: texts get the room that they need in ours.
     TypePtr as_value(TypePtr type) const;
     // The key's type of `@x[KEYS]`; merges it into the map's.
@@ -167,6 +169,8 @@ private:
     bool takes_other_operand_ = false;
     unsigned loops_ = 0;
     const Expr* aggregation_ = nullptr;  // the call that a map is assigned
+    // Those that whole() made, by what the table has.
+    std::map<std::shared_ptr<const Structure>, std::shared_ptr<const Structure>> wholes_;
 };
 
 // For a condition of a type that is no number; empty: none.

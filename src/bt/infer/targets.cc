@@ -84,7 +84,7 @@ private:
         const bool is_typed =
             point.provider == Provider::tracepoint || point.provider == Provider::fentry ||
             point.provider == Provider::fexit || point.provider == Provider::rawtracepoint ||
-            point.provider == Provider::usdt;
+            point.provider == Provider::usdt || point.provider == Provider::uprobe;
         if (point.provider == Provider::iter) return true;
         return (is_typed && asked_.args) || (asked_.function && !in_.options.has_cookies);
     }
@@ -172,8 +172,21 @@ private:
         }
     }
 
+    // The places of a line of a source.
+    void add_user_line(const AttachPoint& point) {
+        const World::UserLine found = in_.world.user_line(point.target, point.source, point.line);
+        if (found.addresses.empty()) return in_.complain(point.at, found.trouble, found.hint);
+        for (const std::uint64_t address : found.addresses) {
+            AttachPoint one = point;
+            one.address = address;
+            one.source.clear();
+            add_user_function(std::move(one));
+        }
+    }
+
     // Addresses become places in functions, and places must be within them.
     void add_user_function(AttachPoint point) {
+        if (!point.source.empty()) return add_user_line(point);
         if (point.address) {
             const auto place = in_.world.user_function_at(point.target, *point.address);
             if (!place)
@@ -189,7 +202,40 @@ private:
                                     gpufs::cat("Offset outside the function bounds ('", point.name,
                                                "' size is ", symbol->bytes, ')'));
         }
-        add(std::move(point));
+        if (point.provider == Provider::uprobe && asked_.args)
+            add_with_parameters(point);
+        else
+            add(std::move(point));
+    }
+
+    void add_with_parameters(const AttachPoint& point) {
+        if (point.offset != 0)
+            return in_.complain(point.at,
+                                "args are where a function begins, not at an offset in it");
+        std::vector<std::string> names{point.name};
+        if (point.has_glob()) names = in_.world.user_functions(point.target, point.name);
+        if (names.empty()) return missing(point, gpufs::cat(point.target, ':', point.name));
+        if (names.size() > in_.options.most_probes) return too_many(point, names.size());
+        World::UserFunction trouble;
+        const std::size_t before = into_.size();
+        for (const std::string& name : names) {
+            AttachPoint one = point;
+            one.name = name;
+            one.text = gpufs::cat(name_of(point.provider), ':', point.target, ':', name);
+            World::UserFunction found = in_.world.user_function(point.target, name);
+            if (!found.trouble.empty()) {
+                trouble = std::move(found);
+                continue;
+            }
+            Instance& made = add(std::move(one));
+            for (World::UserParameter& parameter : found.parameters) {
+                made.parameters.push_back(
+                    {std::move(parameter.name), std::move(parameter.type), 0, 0, 0});
+                made.parameter_places.push_back(std::move(parameter.place));
+            }
+        }
+        // Of a pattern, those with debug information are meant.
+        if (into_.size() == before) in_.complain(point.at, trouble.trouble, trouble.hint);
     }
 
     void add_iterator(const AttachPoint& point) {

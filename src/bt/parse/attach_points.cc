@@ -247,9 +247,15 @@ void AttachPointParser::user_function() {
     require_parts(1, 2, "PATH:FUNCTION[+OFFSET] or PATH:ADDRESS");
     if (parts_.size() == 2) point_.target = parts_[0].text;
     const std::size_t line = point_.target.rfind('@');
-    if (line != std::string::npos && is_number(parts_.back().text))
-        fail("takes no line of a source",
-             "that needs DWARF's line table; give a function and an offset");
+    if (line != std::string::npos && is_number(parts_.back().text)) {
+        if (point_.provider == Provider::uretprobe)
+            fail("takes no line of a source", "a function returns at one place: its end");
+        point_.source = point_.target.substr(line + 1);
+        point_.target.resize(line);
+        point_.line = number(parts_.back());
+        require(!point_.source.empty() && !point_.target.empty(), "PATH@SOURCE:LINE");
+        return;
+    }
     function_or_address(parts_.back());
     if (point_.provider == Provider::uretprobe && point_.offset != 0)
         fail("takes no offset", "a function returns at one place: its end");

@@ -50,6 +50,8 @@ struct AttachPoint {
     std::string name;                      // the function, the event, the probe; self: the signal
     std::uint64_t offset = 0;              // of name, in bytes
     std::optional<std::uint64_t> address;  // instead of a name
+    std::string source;                    // uprobe: instead of a name, the source file of `line`
+    std::uint64_t line = 0;
     // profile, interval: the period in ns, or Hz where `is_frequency`. software, hardware: every
     // so many events, 0: the default. watchpoint: the length in bytes.
     std::uint64_t number = 0;

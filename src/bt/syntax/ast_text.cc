@@ -156,6 +156,7 @@ void Text::point(const AttachPoint& point) {
     if (point.is_cpp) more += " c++";
     if (point.offset) add("offset", cat(point.offset));
     if (point.address) add("address", hex(*point.address));
+    if (point.line) add("line", cat(point.source, ':', point.line));
     if (point.argument) add("argument", cat(*point.argument));
     if (point.number) add(point.is_frequency ? "hz" : "number", cat(point.number));
     add("mode", point.mode);

@@ -289,16 +289,24 @@ TypePtr TypeTable::member_type(const CMember& member) const {
     return type;
 }
 
-TypePtr TypeTable::base_type(const TypeName& name, Space space, int depth) const {
+TypePtr TypeTable::base_type(const TypeName& name, Space space, int depth,
+                             const std::string& program) const {
     if (name.name.empty() || name.of) return nullptr;
     if (has_size_behind(name)) {
         const std::size_t bytes = name.dimensions.empty() ? 0 : name.dimensions.front();
         if (bytes > kMostTypeBytes) return nullptr;
         return name.name == "string" ? string_type(bytes) : buffer_type(bytes);
     }
-    const auto of_world = [&](Type::Kind kind) {
+    const auto found_as = [&](const auto& is_meant) -> TypePtr {
+        if (!program.empty())
+            if (TypePtr found = world_.find_user_type(program, name.name);
+                found && is_meant(*found))
+                return found;
         TypePtr found = world_.find_type(name.name);
-        return found && found->is(kind) ? found : nullptr;
+        return found && is_meant(*found) ? found : nullptr;
+    };
+    const auto of_world = [&](Type::Kind kind) {
+        return found_as([&](const Type& type) { return type.is(kind); });
     };
     if (name.kind == TypeName::Kind::enumeration) {
         const auto own = enums_.find(name.name);
@@ -313,24 +321,25 @@ TypePtr TypeTable::base_type(const TypeName& name, Space space, int depth) const
     if (const auto own = typedefs_.find(name.name); own != typedefs_.end()) {
         if (depth == kMostTypedefs) return nullptr;
         const TypeName& behind = own->second->type;
-        TypePtr inner = base_type(behind, space, depth + 1);
+        TypePtr inner = base_type(behind, space, depth + 1, program);
         return inner ? derive(std::move(inner), behind, space) : nullptr;
     }
     if (const Word* word = find_word(name.name)) return word->type();
     if (const auto integer = find_c_integer(name.name))
         return integer->is_bool ? boolean_type() : integer_type(integer->bytes, integer->is_signed);
-    return world_.find_type(name.name);
+    return found_as([](const Type&) { return true; });
 }
 
-TypePtr TypeTable::resolve(const TypeName& name, Space space) const {
-    TypePtr base = base_type(name, space, 0);
+TypePtr TypeTable::resolve(const TypeName& name, Space space, const std::string& program) const {
+    TypePtr base = base_type(name, space, 0, program);
     return base ? derive(std::move(base), name, space) : nullptr;
 }
 
 TypePtr TypeTable::derive(TypePtr inner, const TypeName& name, Space space) const {
     if (name.pointers > kMostStars || name.dimensions.size() > kMostDimensions) return nullptr;
     TypePtr type = std::move(inner);
-    if (name.pointers != 0 && type->is(Type::Kind::structure) && !type->name.empty())
+    if (name.pointers != 0 && type->is(Type::Kind::structure) && !type->name.empty() &&
+        type->number == 0)
         type = structure_type(type->name);
     for (unsigned i = 0; i < name.pointers; ++i) type = pointer_type(std::move(type), space);
     std::size_t first = has_size_behind(name) ? 1 : 0, count = name.dimensions.size();
@@ -361,6 +370,7 @@ std::string TypeTable::hint_for_type(const std::string& name) const {
 std::shared_ptr<const Structure> TypeTable::structure(const Type& type) const {
     if (!type.is(Type::Kind::structure)) return nullptr;
     if (type.structure) return type.structure;
+    if (type.number != 0) return world_.user_structure(type.number);
     if (const auto own = records_.find(type.name); own != records_.end())
         return layouts_[own->second];
     return world_.find_structure(type.name);

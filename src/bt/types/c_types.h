@@ -33,7 +33,9 @@ public:
     //   "string" and "buffer" with [N]: of N bytes; without: of 0 bytes, which the caller chooses.
     //   "char[N]": a string of N bytes, in structures, too; "char": an int8. "bool": a boolean.
     //   "void": none_type().
-    TypePtr resolve(const TypeName& name, Space space = Space::none) const;
+    // `program`: the file whose types are asked for before the kernel's; empty: none.
+    TypePtr resolve(const TypeName& name, Space space = Space::none,
+                    const std::string& program = {}) const;
     // `inner` with the pointers and arrays of `name`.
     TypePtr derive(TypePtr inner, const TypeName& name, Space space = Space::none) const;
     // "did you mean 'struct request'?", or empty, for a name that resolve() does not know.
@@ -56,7 +58,8 @@ public:
 private:
     struct Layout;
     // Without the pointers and arrays of `name`; `depth`: behind so many typedefs.
-    TypePtr base_type(const TypeName& name, Space space, int depth) const;
+    TypePtr base_type(const TypeName& name, Space space, int depth,
+                      const std::string& program = {}) const;
     void define_enum(const CEnum& definition);
     // Null while the structure is being laid out, and for one that cannot be.
     std::shared_ptr<const Structure> lay_out(std::size_t index) const;

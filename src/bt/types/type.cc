@@ -175,6 +175,10 @@ TypePtr array_type(TypePtr element, std::size_t count) {
     return std::make_shared<const Type>(std::move(type));
 }
 
+TypePtr bytes_type(std::size_t bytes) {
+    return bytes == 0 ? none_type() : array_type(integer_type(1, false), bytes);
+}
+
 TypePtr structure_type(std::string name) {
     Type type = make_type(Kind::structure, 0);
     type.name = std::move(name);

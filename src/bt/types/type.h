@@ -82,6 +82,7 @@ struct Type {
     std::vector<std::pair<std::int64_t, std::string>> words;  // names of an enum's numbers
     std::vector<Field> fields;
     std::shared_ptr<const Structure> structure;
+    std::size_t number = 0;  // of a program's structure, by name only: World::user_structure()
     Space space = Space::none;
     // Stacks.
     std::string map;
@@ -125,6 +126,8 @@ TypePtr string_type(std::size_t bytes);
 TypePtr buffer_type(std::size_t bytes);  // of the contents
 TypePtr pointer_type(TypePtr to, Space space);
 TypePtr array_type(TypePtr element, std::size_t count);
+// An array of so many uint8: what is no number of C's. none_type() without bytes.
+TypePtr bytes_type(std::size_t bytes);
 TypePtr structure_type(std::string name);
 // Of one of the kinds that have nothing but their kind.
 TypePtr plain_type(Type::Kind kind);

@@ -47,7 +47,9 @@ struct Instance {
     std::vector<AttachPoint> points;      // patterns are expanded where the code depends on it
     const EventFormat* event = nullptr;   // of its one tracepoint, where it asks for `args`
     std::vector<Type::Field> parameters;  // of its one function or raw tracepoint, likewise
-    bool asks_function = false;           // `func`
+    // Of its one function of a program, likewise: where each parameter is.
+    std::vector<StaticArgument> parameter_places;
+    bool asks_function = false;  // `func`
     // Of its static probe (usdt), where it asks for arguments: where they are, and at which of the
     // probe's places it runs, where there are several.
     std::vector<StaticArgument> static_arguments;

@@ -31,6 +31,32 @@ public:
     // The functions of a program or library, by its path or name, likewise.
     virtual std::vector<std::string> user_functions(const std::string& file,
                                                     const std::string& pattern) = 0;
+    // What a function of a program or library is given, by its debug information.
+    struct UserParameter {
+        std::string name;
+        TypePtr type;
+        std::string c_type;    // "struct Foo *"
+        StaticArgument place;  // where its function begins; unknown: where no program can read it
+        bool is_alike(const UserParameter& other) const {
+            return name == other.name && c_type == other.c_type && place == other.place;
+        }
+    };
+    struct UserFunction {
+        std::vector<UserParameter> parameters;
+        std::string trouble, hint;  // why they are not known; empty if they are
+    };
+    // Where the code of a line begins; `source` is the end of its file's path. As in UserSymbol.
+    struct UserLine {
+        std::vector<std::uint64_t> addresses;
+        std::string trouble, hint;  // why there are none
+    };
+    virtual UserLine user_line(const std::string& file, const std::string& source,
+                               std::uint64_t line) = 0;
+    virtual UserFunction user_function(const std::string& file, const std::string& name) = 0;
+    // Likewise a type of the file, as find_type(). Pointers in it point into the process. What is
+    // in a structure of it, by Type::number.
+    virtual TypePtr find_user_type(const std::string& file, const std::string& name) = 0;
+    virtual std::shared_ptr<const Structure> user_structure(std::size_t number) = 0;
 
     // The kernel's types (BTF). Without them the answers below are null.
     virtual bool has_types() = 0;

@@ -9,14 +9,6 @@
 #include "base/glob.h"
 
 namespace gpufs::bt {
-namespace {
-
-TypePtr bytes_type(std::size_t bytes) {
-    return bytes == 0 ? none_type() : array_type(integer_type(1, false), bytes);
-}
-
-}  // namespace
-
 template <class Ask>
 auto KernelTypes::first_of(std::string_view module, Ask ask)
     -> decltype(ask(std::declval<Source&>())) {

@@ -61,6 +61,12 @@ std::pair<std::string, std::string> split_path(const std::string& text) {
     return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+// "char* name", as bpftrace lists parameters.
+std::string joined_pointers(std::string text) {
+    for (std::size_t at; (at = text.find(" *")) != text.npos;) text.erase(at, 1);
+    return text;
+}
+
 class Listing {
 public:
     Listing(KernelFacts& facts, const ListingRequest& request)
@@ -315,8 +321,12 @@ void Listing::file(Provider provider, const std::string& path, const std::string
     const bool is_one_of_many = is_glob(request_.pattern) || request_.pid;
     try {
         if (provider == Provider::usdt) return static_probes(path, name);
-        for (const std::string& function : world_.user_functions(path, name))
+        for (const std::string& function : world_.user_functions(path, name)) {
             add(provider, cat(path, ':', function));
+            if (provider != Provider::uprobe || !request_.has_arguments) continue;
+            for (const World::UserParameter& one : world_.user_function(path, function).parameters)
+                argument(cat(joined_pointers(one.c_type), ' ', one.name));
+        }
     } catch (const Error&) {
         if (!is_one_of_many) throw;  // among many there may be scripts and data
     }

@@ -59,6 +59,32 @@ std::vector<std::string> KernelWorld::user_functions(const std::string& file,
     return names;
 }
 
+// What `ask` says of a file, or why there is none.
+template <class Answer, class Ask>
+Answer KernelWorld::of_file(const std::string& file, Ask ask) const {
+    if (facts_.is_recording()) return {{}, "a recording has no programs", ""};
+    const auto path = find_code_file(file);
+    if (const Absent* absent = std::get_if<Absent>(&path)) return {{}, absent->why, absent->hint};
+    return ask(std::get<std::string>(path));
+}
+
+World::UserLine KernelWorld::user_line(const std::string& file, const std::string& source,
+                                       std::uint64_t line) {
+    return of_file<UserLine>(
+        file, [&](const std::string& path) { return programs_.line(path, source, line); });
+}
+
+World::UserFunction KernelWorld::user_function(const std::string& file, const std::string& name) {
+    return of_file<UserFunction>(
+        file, [&](const std::string& path) { return programs_.function(path, name); });
+}
+
+TypePtr KernelWorld::find_user_type(const std::string& file, const std::string& name) {
+    const auto path = find_code_file(file);
+    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return nullptr;
+    return programs_.find_type(std::get<std::string>(path), name);
+}
+
 bool KernelWorld::has_types() {
     return !facts_.is_recording() && types_.are_there();
 }

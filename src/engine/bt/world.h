@@ -9,6 +9,7 @@
 
 #include "bt/types/world.h"
 #include "engine/bt/kernel_types.h"
+#include "engine/bt/program_types.h"
 #include "engine/places/kernel_facts.h"
 
 namespace gpufs::bt {
@@ -26,6 +27,13 @@ public:
     std::vector<std::string> functions(const std::string& pattern) override;
     std::vector<std::string> user_functions(const std::string& file,
                                             const std::string& pattern) override;
+    UserLine user_line(const std::string& file, const std::string& source,
+                       std::uint64_t line) override;
+    UserFunction user_function(const std::string& file, const std::string& name) override;
+    TypePtr find_user_type(const std::string& file, const std::string& name) override;
+    std::shared_ptr<const Structure> user_structure(std::size_t number) override {
+        return programs_.structure(number);
+    }
     bool has_types() override;
     TypePtr find_type(const std::string& name) override;
     std::shared_ptr<const Structure> find_structure(const std::string& name) override;
@@ -44,8 +52,12 @@ public:
                                            const std::string& name) override;
 
 private:
+    template <class Answer, class Ask>
+    Answer of_file(const std::string& file, Ask ask) const;
+
     KernelFacts& facts_;
     KernelTypes types_;
+    ProgramTypes programs_;
     std::map<std::string, std::optional<std::uint64_t>> kernel_symbols_;
 };
 

@@ -59,6 +59,7 @@ enum AttributeName : unsigned {
     AT_inline = 0x20,
     AT_upper_bound = 0x2f,
     AT_abstract_origin = 0x31,
+    AT_calling_convention = 0x36,
     AT_count = 0x37,
     AT_data_member_location = 0x38,
     AT_decl_file = 0x3a,
@@ -80,6 +81,7 @@ enum AttributeName : unsigned {
     AT_addr_base = 0x73,
     AT_rnglists_base = 0x74,
     AT_dwo_name = 0x76,
+    AT_defaulted = 0x8b,
     AT_loclists_base = 0x8c,
     AT_MIPS_linkage_name = 0x2007,
     AT_GNU_dwo_name = 0x2130,
@@ -150,6 +152,8 @@ enum Encoding : unsigned {
     ATE_decimal_float = 0x0f,
     ATE_UTF = 0x10,
 };
+
+enum CallingConvention : unsigned { CC_pass_by_reference = 0x04 };
 
 // Entries of location lists and, but for the last three, of range lists.
 enum ListEntry : unsigned {

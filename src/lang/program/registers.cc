@@ -35,10 +35,10 @@ std::optional<std::size_t> place_of(std::string_view name) {
 
 std::optional<std::size_t> register_offset(std::string_view name) {
     if (const auto place = place_of(name)) return place;
+    if (name == "pc") return place_of("ip");
 #if defined __x86_64__
     if (name.starts_with('r')) return place_of(name.substr(1));
 #elif defined __aarch64__
-    if (name == "pc") return place_of("ip");
     if (name == "x30" || name == "r30") return place_of("lr");
     if (name.starts_with('r'))
         for (const std::string_view one : kRegisters)

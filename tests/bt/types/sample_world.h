@@ -43,6 +43,14 @@ public:
     std::vector<std::string> user_functions(const std::string&, const std::string&) override {
         return {"main"};
     }
+    UserLine user_line(const std::string& file, const std::string&, std::uint64_t) override {
+        return {{}, file + " has no debug information", ""};
+    }
+    UserFunction user_function(const std::string& file, const std::string&) override {
+        return {{}, file + " has no debug information", ""};
+    }
+    TypePtr find_user_type(const std::string&, const std::string&) override { return nullptr; }
+    std::shared_ptr<const Structure> user_structure(std::size_t) override { return nullptr; }
     bool has_types() override { return true; }
     TypePtr find_type(const std::string& name) override {
         if (name == "samples") {

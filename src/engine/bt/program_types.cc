@@ -1,0 +1,359 @@
+#include "engine/bt/program_types.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/c_integer.h"
+#include "base/cat.h"
+#include "engine/probe/code_spots.h"
+#include "engine/probe/program_variable.h"
+#include "lang/dwarf/numbers.h"
+#include "lang/dwarf/scope.h"
+#include "lang/program/function_fields.h"
+#include "lang/program/registers.h"
+
+namespace gpufs::bt {
+namespace {
+
+using DwarfKind = DwarfType::Kind;
+
+constexpr int kDeepestType = 32;  // in a damaged file, an array may be of itself
+
+bool is_register_size(std::uint64_t bytes) {
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+// Where a parameter is when its function begins, by the calling conventions of C of x86-64 (System
+// V) and arm64 (AAPCS64): in the registers that are left, or behind one another on the stack.
+class CallingConvention {
+public:
+    explicit CallingConvention(const DwarfType& result) {
+        for (const gpufs::Field& field : function_registers(ProbeTarget::Kind::uprobe).fields)
+            if (field.name.starts_with("arg")) registers_.push_back(field.offset);
+#ifndef __aarch64__
+        // The address at which the function puts its result, where no registers can have it.
+        const DwarfType type = result.stripped();
+        if (type.kind() == DwarfKind::structure &&
+            (is_by_address(type) || type.bytes().value_or(0) > kSmallStructure))
+            take(1);
+#endif
+    }
+
+    // Of the next parameter.
+    StaticArgument place_of(const DwarfType& named) {
+        const DwarfType type = named.stripped();
+        const std::uint64_t bytes = type.bytes().value_or(0);
+        if (type.kind() == DwarfKind::floating) return {};  // in registers that probes do not see
+        if (type.kind() == DwarfKind::structure) {
+            take_structure(type, bytes);
+            return {};
+        }
+        if (!is_register_size(bytes)) {
+            take(bytes > kWord ? 2 : 1);
+            return {};
+        }
+        StaticArgument place = take(1);
+        place.bytes = bytes;
+        place.is_signed = type.is_signed();
+        return place;
+    }
+
+private:
+    static constexpr std::uint64_t kSmallStructure = 16;
+
+    // An object of C++ that is not copied byte by byte. Not all compilers say it.
+    static bool is_by_address(const DwarfType& type, int depth = 0) {
+        const DwarfEntry structure = type.defined().entry;
+        const auto told = number_of(structure, dw::AT_calling_convention);
+        if (told || depth > kDeepestType) return told == dw::CC_pass_by_reference;
+        bool is_it = false;
+        for_each_child(structure, [&](const DwarfEntry& child) {
+            const unsigned tag = child.tag();
+            if (tag == dw::TAG_subprogram)  // a destructor of its own
+                is_it = name_of(child).starts_with('~') && !find_attribute(child, dw::AT_defaulted);
+            else if (tag == dw::TAG_member || tag == dw::TAG_inheritance)
+                is_it = is_by_address(gpufs::type_of(child).stripped(), depth + 1);
+            return !is_it;
+        });
+        return is_it;
+    }
+
+    StaticArgument take(std::size_t words) {
+        StaticArgument place;
+        if (next_ + words <= registers_.size()) {
+            place.kind = StaticArgument::Kind::in_register;
+            place.base = registers_[next_];
+            next_ += words;
+            return place;
+        }
+#ifdef __aarch64__
+        next_ = registers_.size();  // what follows is behind it
+#endif
+        place.kind = StaticArgument::Kind::in_memory;
+        place.base = register_offset("sp");
+        place.number = stack_;
+        stack_ += static_cast<std::int64_t>(words * kWord);
+        return place;
+    }
+
+    // A large one is copied to the stack on x86-64, and passed by its address on arm64; a small one
+    // is in registers, those of floating point numbers where it has only such.
+    void take_structure(const DwarfType& type, std::uint64_t bytes) {
+        const auto words = static_cast<std::size_t>((bytes + kWord - 1) / kWord);
+        if (is_by_address(type)) {
+            take(1);
+            return;
+        }
+        if (bytes > kSmallStructure) {
+#ifdef __aarch64__
+            take(1);
+#else
+            stack_ += static_cast<std::int64_t>(words * kWord);
+#endif
+            return;
+        }
+        std::size_t whole = 0;
+        for (std::size_t i = 0; i < words; ++i) whole += has_integer(type, i * kWord);
+        if (whole != 0) take(whole);
+    }
+
+    // Whether the word of the structure at `at` has something that is no floating point number.
+    static bool has_integer(const DwarfType& structure, std::uint64_t at, int depth = 0) {
+        if (depth > kDeepestType) return true;
+        return std::ranges::any_of(member_names(structure), [&](const std::string& name) {
+            const auto member = find_member(structure, name);
+            if (!member) return false;
+            const DwarfType type = gpufs::type_of(member->entry).stripped();
+            const std::uint64_t end = member->at + type.bytes().value_or(1);
+            if (end <= at || member->at >= at + kWord) return false;
+            if (type.kind() == DwarfKind::structure)
+                return has_integer(type.defined(), at > member->at ? at - member->at : 0,
+                                   depth + 1);
+            DwarfType element = type;
+            for (int i = 0; element.kind() == DwarfKind::array && i < kDeepestType; ++i)
+                element = element.target().stripped();
+            return element.kind() != DwarfKind::floating;
+        });
+    }
+
+    std::vector<std::size_t> registers_;
+    std::size_t next_ = 0;
+#ifdef __aarch64__
+    std::int64_t stack_ = 0;
+#else
+    std::int64_t stack_ = kWord;  // behind the return address
+#endif
+};
+
+template <class Answer>
+Answer without_dwarf(const std::string& path) {
+    return {{},
+            cat("'", path, "' has no debug information (DWARF)"),
+            "build it with -g, or install its debug symbols"};
+}
+
+// In optimized code DWARF tells where a parameter is at the function's begin; a copy of a function
+// that was made for some of its callers has not all of them.
+std::optional<StaticArgument> place_by_dwarf(DebugInfo& info, const DwarfEntry& parameter,
+                                             const CodeSpot& begin) {
+    const auto found = find_in_program(info, parameter, begin);
+    if (!found || found->value.parts.size() != 1) return std::nullopt;
+    const ValueSteps& steps = found->value.parts.front().steps;
+    if (steps.size() != 1 || steps.front().kind != ValueStep::Kind::in_register)
+        return std::nullopt;
+    const auto name = register_of_dwarf(static_cast<unsigned>(steps.front().number));
+    const auto offset = name ? register_offset(*name) : std::nullopt;
+    if (!offset) return std::nullopt;
+    StaticArgument place;
+    place.kind = StaticArgument::Kind::in_register;
+    place.base = offset;
+    place.bytes = found->value.type.bytes;
+    place.is_signed = found->value.type.is_signed;
+    return place;
+}
+
+}  // namespace
+
+ProgramTypes::File& ProgramTypes::file_of(const std::string& path) {
+    const auto it = files_.find(path);
+    if (it != files_.end()) return it->second;
+    return files_.emplace(path, File{DebugInfo::open(path), std::nullopt}).first->second;
+}
+
+void ProgramTypes::find_functions(File& file) {
+    auto& functions = file.functions.emplace();
+    file.info->for_each_unit([&](const DwarfEntry& root) {
+        for_each_function(root, [&](const DwarfEntry& function) {
+            if (function.tag() != dw::TAG_subprogram || !entry_address(function)) return;
+            const std::string name(name_of(function));
+            functions.emplace(name, function);
+            const auto linkage = find_inherited(function, dw::AT_linkage_name);
+            const auto symbol = linkage ? text_of(*linkage) : std::nullopt;
+            if (symbol && *symbol != name) functions.emplace(*symbol, function);
+        });
+        return true;
+    });
+}
+
+World::UserLine ProgramTypes::line(const std::string& path, const std::string& source,
+                                   std::uint64_t line) {
+    File& file = file_of(path);
+    if (!file.info) return without_dwarf<World::UserLine>(path);
+    World::UserLine made;
+    for (const CodeSpot& spot : find_line_spots(*file.info, source, line))
+        made.addresses.push_back(spot.address);
+    if (!made.addresses.empty()) return made;
+    const std::vector<std::uint64_t> lines = lines_with_code(*file.info, source);
+    made.trouble = lines.empty() ? cat("'", path, "' is not made of a source '", source, "'")
+                                 : cat("line ", line, " of '", source, "' has no code");
+    const auto next = std::ranges::upper_bound(lines, line);
+    if (next != lines.end()) made.hint = cat("the next line with code is ", *next);
+    return made;
+}
+
+World::UserFunction ProgramTypes::function(const std::string& path, const std::string& name) {
+    World::UserFunction made;
+    File& file = file_of(path);
+    if (!file.info) return without_dwarf<World::UserFunction>(path);
+    if (!file.functions) find_functions(file);
+    const auto [first, end] = file.functions->equal_range(name);
+    if (first == end)
+        made.trouble = cat("the debug information of '", path, "' has no function '", name, "'");
+    for (auto it = first; it != end; ++it) {
+        World::UserFunction found = function_at(*file.info, it->second);
+        const bool is_alike =
+            std::ranges::equal(found.parameters, made.parameters,
+                               [](const auto& a, const auto& b) { return a.is_alike(b); });
+        if (it != first && !is_alike) {
+            made.trouble =
+                cat("'", path, "' has several functions '", name, "' with other parameters");
+            return made;
+        }
+        made = std::move(found);
+    }
+    return made;
+}
+
+World::UserFunction ProgramTypes::function_at(DebugInfo& info, const DwarfEntry& function) {
+    World::UserFunction made;
+    const CodeSpot begin = spot_at(info, entry_address(function).value_or(0));
+    CallingConvention convention(gpufs::type_of(function));
+    for_each_child(function, [&](const DwarfEntry& child) {
+        if (child.tag() != dw::TAG_formal_parameter) return true;
+        const DwarfType type = gpufs::type_of(child);
+        World::UserParameter one;
+        one.name = name_of(child);
+        one.type = type_of(type);
+        one.c_type = type.to_text();
+        one.place = convention.place_of(type);
+        if (const auto place = place_by_dwarf(info, child, begin)) one.place = *place;
+        if (!one.name.empty()) made.parameters.push_back(std::move(one));
+        return true;
+    });
+    return made;
+}
+
+TypePtr ProgramTypes::find_type(const std::string& path, const std::string& name) {
+    DebugInfo* const info = file_of(path).info.get();
+    DwarfEntry found;
+    if (info)
+        info->for_each_unit([&](const DwarfEntry& root) {
+            for_each_child(root, [&](const DwarfEntry& child) {
+                const bool is_type =
+                    child.tag() == dw::TAG_structure_type || child.tag() == dw::TAG_class_type ||
+                    child.tag() == dw::TAG_union_type || child.tag() == dw::TAG_typedef ||
+                    child.tag() == dw::TAG_enumeration_type;
+                if (is_type && name_of(child) == name && !has_flag(child, dw::AT_declaration))
+                    found = child;
+                return !found;
+            });
+            return !found;
+        });
+    return found ? type_of({found, 0}) : nullptr;
+}
+
+// With a name of its own, or a typedef's.
+TypePtr ProgramTypes::structure_of(const DwarfType& given) {
+    const DwarfType type = given.stripped().defined();
+    std::string name(name_of(type.entry));
+    if (name.empty() && given.entry.tag() == dw::TAG_typedef) name = name_of(given.entry);
+    const auto [it, is_new] =
+        numbers_.try_emplace({type.entry.unit, type.entry.offset}, structures_.size() + 1);
+    if (is_new) structures_.push_back({type, name, nullptr});
+    Type made = *structure_type(structures_[it->second - 1].name);
+    made.number = it->second;
+    return std::make_shared<const Type>(std::move(made));
+}
+
+TypePtr ProgramTypes::type_of(const DwarfType& given, int depth) {
+    const DwarfType type = given.stripped();
+    const std::uint64_t bytes = type.bytes().value_or(0);
+    if (depth > kDeepestType) return bytes_type(bytes);
+    switch (type.kind()) {
+        case DwarfKind::none:
+            return none_type();
+        case DwarfKind::boolean:
+            return boolean_type();
+        case DwarfKind::integer:
+        case DwarfKind::character:
+            return is_register_size(bytes) ? integer_type(bytes, type.is_signed())
+                                           : bytes_type(bytes);
+        case DwarfKind::floating:
+            return bytes_type(bytes);
+        case DwarfKind::enumeration: {
+            if (!is_register_size(bytes)) return bytes_type(bytes);
+            Type made = *integer_type(bytes, type.is_signed());
+            made.name = name_of(type.entry);
+            for (const auto& [name, number] : enumerators(type))
+                made.words.emplace_back(number, name);
+            return std::make_shared<const Type>(std::move(made));
+        }
+        case DwarfKind::pointer:
+        case DwarfKind::reference: {
+            const DwarfType target = type.target();
+            if (target.stripped().kind() == DwarfKind::structure)
+                return pointer_type(structure_of(target), Space::user);
+            return pointer_type(type_of(target, depth + 1), Space::user);
+        }
+        case DwarfKind::structure: {
+            Type made = *structure_of(given);
+            made.bytes = bytes;
+            return std::make_shared<const Type>(std::move(made));
+        }
+        case DwarfKind::array: {
+            const DwarfType element = type.target();
+            const std::uint64_t count = type.count().value_or(0);
+            if (element.stripped().is_char()) return string_type(count);
+            return array_type(type_of(element, depth + 1), count);
+        }
+    }
+    return none_type();
+}
+
+std::shared_ptr<const Structure> ProgramTypes::structure(std::size_t number) {
+    if (number == 0 || number > structures_.size()) return nullptr;
+    if (const auto known = structures_[number - 1].structure) return known;
+    const DwarfType type = structures_[number - 1].type;
+    if (!type.bytes()) return nullptr;  // only declared
+    auto made = std::make_shared<Structure>();
+    made->name = structures_[number - 1].name;
+    made->is_union = type.entry.tag() == dw::TAG_union_type;
+    made->bytes = *type.bytes();
+    for (const std::string& name : member_names(type)) {
+        const auto member = find_member(type, name);
+        if (!member) continue;
+        Type::Field field{name, type_of(gpufs::type_of(member->entry)), member->at, 0, 0};
+        if (member->bits) {
+            const BitPlace place = bit_place(8 * member->at + member->first_bit, *member->bits,
+                                             std::max<std::size_t>(field.type->bytes, 1));
+            field.offset = place.offset;
+            field.bit_shift = place.shift;
+            field.bit_size = *member->bits;
+        }
+        made->fields.push_back(std::move(field));
+    }
+    structures_[number - 1].structure = made;
+    return made;
+}
+
+}  // namespace gpufs::bt

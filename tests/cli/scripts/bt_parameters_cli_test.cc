@@ -1,0 +1,142 @@
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <set>
+#include <string>
+
+#include "base/cat.h"
+#include "base/text.h"
+#include "cli/scripts/script_support.h"
+#include "support/needs.h"
+#include "support/nest.h"
+#include "support/printed_variables.h"
+#include "support/run_gpufs.h"
+
+// What scripts know of programs by their debug information: parameters of functions, types, lines.
+namespace gpufs {
+namespace {
+
+namespace ut = boost::unit_test;
+using test::Ended;
+using test::has;
+
+std::multiset<std::string> lines_with(const std::string& text, std::string_view begin) {
+    std::multiset<std::string> found;
+    for (const std::string_view line : lines_of(text))
+        if (line.starts_with(begin)) found.emplace(line);
+    return found;
+}
+
+const std::string& program() {
+    static const std::string path = test::Nest::build_file("parameters-O0");
+    return path;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
+BOOST_AUTO_TEST_SUITE(bt_parameters)
+
+// Each function prints what it is given, and so does the script.
+BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
+    constexpr std::string_view kFunctions[] = {"many", "mixed", "made", "linked"};
+    for (const char* const build : {"parameters-O0", "parameters-O2"}) {
+        const std::string file = test::Nest::build_file(build);
+        const auto at = [&](const char* function) { return cat("uprobe:", file, ':', function); };
+        const Ended ended = test::gpufs(
+            {"bt", "-q", "-c", file, "-e",
+             cat(at("many"),
+                 " { printf(\"script many %d %ld %d %d %u %d %d %ld\\n\", args.a, args.b, args.c, "
+                 "args.d, args.e, (int64)args.f, args.g, args.h) } ",
+                 at("mixed"),
+                 " { printf(\"script mixed %d %d %ld %s %u\\n\", args.a, args.b, args.c, "
+                 "str(args.text), args.last) } ",
+                 at("made"), " { printf(\"script made %d %ld\\n\", args.seed, args.other) } ",
+                 at("linked"),
+                 " { $n = args.node->next; printf(\"script linked %d %d %u %u %s %d\\n\", "
+                 "args.node->value, $n->value, $n->low, $n->high, $n->name, $n->part.inner[1]) "
+                 "}")});
+        BOOST_TEST(ended.status == 0, ended.err);
+        for (const std::string_view function : kFunctions) {
+            std::multiset<std::string> told;
+            for (const std::string& line : lines_with(ended.out, cat("script ", function, ' ')))
+                told.insert(line.substr(7));
+            BOOST_TEST(told.size() == 3u, build);
+            BOOST_TEST(told == lines_with(ended.out, cat(function, ' ')),
+                       cat(build, '\n', ended.out));
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(all_parameters_of_a_function_are_a_record) {
+    const std::string at = cat("uprobe:", program(), ':');
+    const Ended ended =
+        test::gpufs({"bt", "-q", "-c", program(), "-e",
+                     cat(at, "many { print(args); @[args.f, args.c] = count() } ", at,
+                         "linked { print(args.node->part); print(*args.node->next) }")});
+    BOOST_TEST(has(ended.out,
+                   "{ .a = -1, .b = 2147483648, .c = 97, .d = -4, .e = 5, .f = GREEN, "
+                   ".g = -7, .h = 8 }\n"),
+               ended.out + ended.err);
+    BOOST_TEST(has(ended.out, "{ .inner = [3,4] }\n"), ended.out);
+    BOOST_TEST(has(ended.out,
+                   ".low = 5, .high = 33, .name = second, .part = { .inner = [1,-3] } "
+                   "}\n"),
+               ended.out);
+    BOOST_TEST(has(ended.out, "@[GREEN, 97]: 3\n"), ended.out);
+}
+
+BOOST_AUTO_TEST_CASE(types_of_the_program_come_before_those_of_the_kernel) {
+    const std::string at = cat("uprobe:", program(), ":linked ");
+    const auto printed = [&](const std::string& script) {
+        return test::gpufs({"bt", "-q", "-c", program(), "-e", script}).out;
+    };
+    BOOST_TEST(has(printed(at + "{ print((((struct Node *)arg0)->value, sizeof(struct Node))) }"),
+                   "(101, 32)\n"));
+    BOOST_TEST(has(printed("struct Node { long other; int number; } " + at +
+                           "{ print((((struct Node *)arg0)->number, sizeof(struct Node))) }"),
+                   "(101, 16)\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_is_at_a_line_of_a_source) {
+    const std::string lines = test::Nest::build_file("variables/gcc-O0-pie");
+    const auto line = test::line_with("climb");
+    const Ended ended =
+        test::gpufs({"bt", "-q", "-c", lines, "-e",
+                     cat("uprobe:", lines, "@variables.c:", line,
+                         " { @hits = count() } uprobe:", lines, ":climb { @calls = count() }")});
+    // The program calls it with 0, 1 and 2.
+    BOOST_TEST(has(ended.out, "@calls: 6\n"), ended.out + ended.err);
+    BOOST_TEST(has(ended.out, "@hits: 6\n"), ended.out);
+}
+
+BOOST_AUTO_TEST_CASE(what_debug_information_does_not_tell_is_refused) {
+    const std::string at = cat("uprobe:", program());
+    const auto refusal = [&](const std::string& rest) {
+        const std::string told = test::script_refusal(at + rest);
+        return told.substr(told.find("ERROR"));
+    };
+    BOOST_TEST(refusal(":many { print(args.zz) }") ==
+               cat("ERROR: there is no argument 'zz' at ", at,
+                   ":many\nHINT: its arguments are a, b, c, d, e, f, g, h\n"));
+    BOOST_TEST(refusal(":mixed { print(args.real) }") ==
+               "ERROR: args.real is passed by value and cannot be read\n");
+    BOOST_TEST(
+        refusal("@parameters.cc:1 { print(1) }")
+            .starts_with(
+                "ERROR: line 1 of 'parameters.cc' has no code\nHINT: the next line with code is "));
+    BOOST_TEST(refusal("@zz.cc:1 { print(1) }") ==
+               cat("ERROR: '", program(), "' is not made of a source 'zz.cc'\n"));
+    const std::string bare = test::Nest::build_file("statements");
+    BOOST_TEST(has(test::script_refusal(cat("uprobe:", bare, ":main { print(args.argc) }")),
+                   "debug information"));
+}
+
+BOOST_AUTO_TEST_CASE(parameters_are_listed) {
+    BOOST_TEST(test::gpufs({"bt", "-lv", cat("uprobe:", program(), ":linked")}).out ==
+               cat("uprobe:", program(), ":linked\n    const struct Node* node\n"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace gpufs

@@ -1,0 +1,69 @@
+// Functions with parameters of all kinds, each of which prints what it was given: what a script
+// reads where they begin is compared with it.
+#include <cstdio>
+
+#define NOINLINE extern "C" __attribute__((noinline))
+
+struct Small {
+    int count;
+    float ratio;
+};
+struct Point {
+    double x, y;
+};
+struct Large {
+    long first, second, third;
+};
+struct Node {
+    Node* next;
+    int value;
+    unsigned low : 3, high : 6;
+    char name[8];
+    struct {
+        short inner[2];
+    } part;
+};
+enum Color { RED = 1, GREEN = 2 };
+
+// Passed by its address, as it is not copied byte by byte.
+class Owner {
+public:
+    explicit Owner(int given) : number(given) {}
+    ~Owner() { number = 0; }
+    int number;
+};
+
+NOINLINE void many(int a, long b, char c, short d, unsigned e, Color f, int g, long h) {
+    std::printf("many %d %ld %d %d %u %d %d %ld\n", a, b, c, d, e, f, g, h);
+}
+
+// What is passed in other registers, or on the stack, in between.
+NOINLINE void mixed(double real, int a, Small small, bool b, Large large, Point point, long c,
+                    Owner owner, const char* text, unsigned char last) {
+    std::printf("mixed %d %d %ld %s %u\n", a, b, c, text, last);
+    std::fprintf(stderr, "%g %d %ld %g %d\n", real, small.count, large.third, point.x,
+                 owner.number);
+}
+
+NOINLINE Large made(int seed, long other) {
+    std::printf("made %d %ld\n", seed, other);
+    return {seed, other, 3};
+}
+
+NOINLINE void linked(const Node* node) {
+    const Node& next = *node->next;
+    std::printf("linked %d %d %u %u %s %d\n", node->value, next.value, next.low, next.high,
+                next.name, next.part.inner[1]);
+}
+
+int main() {
+    for (int i = 1; i < 4; ++i) {
+        many(-i, 1L << (30 + i), 'a', static_cast<short>(-4 * i), 5, GREEN, -7, 8L * i);
+        mixed(2.5, 11 * i, {i, 1.5}, i % 2 == 0, {1, 2, 3}, {1.5, 2.5}, -i, Owner(i), "text",
+              static_cast<unsigned char>(250 + i));
+        const Large large = made(i, -i);
+        Node second{nullptr, i, 5, 33, "second", {{1, static_cast<short>(-large.third)}}};
+        Node first{&second, 100 + i, 1, 2, "first", {{3, 4}}};
+        linked(&first);
+    }
+}
