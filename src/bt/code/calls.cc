@@ -15,8 +15,6 @@ namespace {
 
 using Kind = Type::Kind;
 
-// The clocks of Type::Kind::timestamp.
-constexpr int kMonotonic = 1;
 constexpr std::size_t kFormatAt = 8, kClockAt = 12;
 
 }  // namespace
@@ -102,7 +100,7 @@ Value ProbeCode::Calls::strftime() {
     code_.store(value.bytes->place(), in_.number(argument(1)), ir::kU64);
     code_.store(value.bytes->place(kFormatAt), in_.shared_.add_format(*literal_of(argument(0))),
                 ir::kU32);
-    code_.store(value.bytes->place(kClockAt), kMonotonic, ir::kU32);
+    code_.store(value.bytes->place(kClockAt), in_.type_of(argument(1))->clock, ir::kU32);
     return value;
 }
 

@@ -18,7 +18,7 @@ Value ProbeCode::Calls::delete_() {
     };
     std::optional<ir::Temp> result;
     const Expr& first = *call_.operands[0];
-    if (call_.operands.size() == 2 && call_.operands[1]->kind != Expr::Kind::map) {
+    if (in_.map_of(first).has_key_behind(call_)) {
         result = drop(first, in_.key_of(in_.map_of(first), call_.operands, 1));
     } else {
         for (const ExprPtr& one : call_.operands)

@@ -33,8 +33,8 @@ std::uint64_t default_period(const std::string& event) {
         {"cache-references", 1000000},
         {"cache-misses", 1000000},
         {"ref-cycles", 1000000},
-        {"stalled-cycles-frontend", 1000000},
-        {"stalled-cycles-backend", 1000000}};
+        {"frontend-stalls", 1000000},
+        {"backend-stalls", 1000000}};
     for (const auto& [name, period] : kPeriods)
         if (name == event) return period;
     return 1;

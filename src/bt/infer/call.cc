@@ -120,14 +120,12 @@ void Inference::check_map_argument(const Expr& expr) {
         return complain(of.at, gpufs::cat(expr.text, "() expects a map to be provided"));
     TypedMap& map = map_of(of);
     if (expr.text == "has_key" && !requires_keys(expr, map)) return;
-    for (const ExprPtr& one : expr.operands)
-        if (one->kind == Expr::Kind::map && !has_elements(expr, *one)) return;
-    if (expr.operands.size() == 2 && of.operands.empty() &&
-        expr.operands[1]->kind != Expr::Kind::map)
-        return add_key(map, expr.operands[1]->at, expr.operands, 1);
+    if (!has_elements(expr, of)) return;
+    if (map.has_key_behind(expr)) return add_key(map, expr.operands[1]->at, expr.operands, 1);
     for (const ExprPtr& one : expr.operands) {
         if (one->kind != Expr::Kind::map)
             return complain(one->at, gpufs::cat(expr.text, "() expects a map to be provided"));
+        if (!has_elements(expr, *one)) return;
         add_key(map_of(*one), *one);
     }
 }

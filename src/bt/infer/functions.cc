@@ -151,14 +151,20 @@ TypePtr Inference::type_of_pointer(const Expr& expr, const FunctionRow& row) {
 }
 
 TypePtr Inference::type_of_clock(const Expr& expr, const FunctionRow& row) {
-    static constexpr std::string_view kClocks[] = {"monotonic", "boot", "tai", "sw_tai"};
+    static constexpr std::pair<std::string_view, unsigned> kClocks[] = {
+        {"monotonic", kMonotonic}, {"boot", kBoot}, {"tai", kTai}, {"sw_tai", kTai}};
+    Type made = *value_type(row.value);
     if (!expr.operands.empty()) {
         const Expr& clock = *expr.operands[0];
-        if (std::ranges::find(kClocks, clock.text) == std::end(kClocks))
+        const auto found =
+            std::ranges::find(kClocks, clock.text, &std::pair<std::string_view, unsigned>::first);
+        if (found != std::end(kClocks))
+            made.clock = found->second;
+        else
             complain(clock.at, gpufs::cat("Unknown clock: ", clock.text),
                      "monotonic, boot, tai or sw_tai");
     }
-    return value_type(row.value);
+    return std::make_shared<const Type>(std::move(made));
 }
 
 // ntop([family,] address) and macaddr(address)

@@ -41,7 +41,7 @@ public:
                 add_functions(point);
             else if (point.provider == Provider::rawtracepoint)
                 add_raw_tracepoints(point);
-            else if (point.provider == Provider::usdt && asked_.numbered)
+            else if (point.provider == Provider::usdt && (asked_.numbered || asked_.probe))
                 add_static_probes(point);
             else if (point.provider == Provider::uprobe || point.provider == Provider::uretprobe)
                 add_user_function(point);
@@ -204,30 +204,49 @@ private:
         }
         if (point.provider == Provider::uprobe && asked_.args)
             add_with_parameters(point);
+        else if (asked_.probe && point.has_glob())
+            add_each_function(point);
         else
             add(std::move(point));
+    }
+
+    // Those that the pattern of a point names; empty, and a mistake is told, where they are none or
+    // too many.
+    std::vector<std::string> user_functions_of(const AttachPoint& point) {
+        std::vector<std::string> names{point.name};
+        if (point.has_glob()) names = in_.world.user_functions(point.target, point.name);
+        if (names.empty()) missing(point, gpufs::cat(point.target, ':', point.name));
+        if (names.size() > in_.options.most_probes) {
+            too_many(point, names.size());
+            names.clear();
+        }
+        return names;
+    }
+    static AttachPoint of_function(const AttachPoint& point, const std::string& name) {
+        AttachPoint one = point;
+        one.name = name;
+        one.text = gpufs::cat(name_of(point.provider), ':', point.target, ':', name);
+        return one;
+    }
+
+    void add_each_function(const AttachPoint& point) {
+        for (const std::string& name : user_functions_of(point)) add(of_function(point, name));
     }
 
     void add_with_parameters(const AttachPoint& point) {
         if (point.offset != 0)
             return in_.complain(point.at,
                                 "args are where a function begins, not at an offset in it");
-        std::vector<std::string> names{point.name};
-        if (point.has_glob()) names = in_.world.user_functions(point.target, point.name);
-        if (names.empty()) return missing(point, gpufs::cat(point.target, ':', point.name));
-        if (names.size() > in_.options.most_probes) return too_many(point, names.size());
         World::UserFunction trouble;
         const std::size_t before = into_.size();
+        const std::vector<std::string> names = user_functions_of(point);
         for (const std::string& name : names) {
-            AttachPoint one = point;
-            one.name = name;
-            one.text = gpufs::cat(name_of(point.provider), ':', point.target, ':', name);
             World::UserFunction found = in_.world.user_function(point.target, name);
             if (!found.trouble.empty()) {
                 trouble = std::move(found);
                 continue;
             }
-            Instance& made = add(std::move(one));
+            Instance& made = add(of_function(point, name));
             for (World::UserParameter& parameter : found.parameters) {
                 made.parameters.push_back(
                     {std::move(parameter.name), std::move(parameter.type), 0, 0, 0});
@@ -235,7 +254,8 @@ private:
             }
         }
         // Of a pattern, those with debug information are meant.
-        if (into_.size() == before) in_.complain(point.at, trouble.trouble, trouble.hint);
+        if (!names.empty() && into_.size() == before)
+            in_.complain(point.at, trouble.trouble, trouble.hint);
     }
 
     void add_iterator(const AttachPoint& point) {

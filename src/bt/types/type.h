@@ -17,6 +17,8 @@ namespace gpufs::bt {
 
 // The size of a register, of a part of a key, and of a scalar in a map.
 inline constexpr std::size_t kWord = 8;
+// The clocks of Type::Kind::timestamp.
+inline constexpr unsigned kBoot = 0, kMonotonic = 1, kTai = 2;
 
 struct Type;
 struct Structure;
@@ -78,6 +80,8 @@ struct Type {
     bool is_signed = false;
     TypePtr element;
     std::size_t count = 0;
+    unsigned clock =
+        kMonotonic;    // integer: which clock it is a time of, if it is one: as of a timestamp
     std::string name;  // structure: "task_struct"; integer: the enum's, may be empty
     std::vector<std::pair<std::int64_t, std::string>> words;  // names of an enum's numbers
     std::vector<Field> fields;

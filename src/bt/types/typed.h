@@ -76,6 +76,14 @@ struct TypedMap {
     std::uint64_t entries = 0;
     SourceRef at;  // where it comes first
 
+    // Whether has_key() or delete() with this map in front has its key behind it, (@m, k), and not
+    // elements of maps: delete(@m[1], @n[2]).
+    bool has_key_behind(const Expr& call) const {
+        const bool is_map = call.operands.back()->kind == Expr::Kind::map;
+        return call.operands.size() == 2 && call.operands[0]->operands.empty() &&
+               (!is_map || is_keyed);
+    }
+
     // It is used, and nothing is ever put in.
     bool is_undefined() const { return !value && !is_assigned; }
 };

@@ -77,7 +77,9 @@ std::vector<Attachment> attach_at_function(const LoadedProgram& loaded, const At
 std::vector<Attachment> attach_to_samples(const LoadedProgram& loaded, const AttachOptions& how) {
     const ProbeTarget& target = *loaded.site.target;
     Sampling sampling;
-    if (const SamplingEvent* event = find_sampling_event(target.name)) {
+    if (!target.name.empty()) {
+        const SamplingEvent* const event = find_sampling_event(target.name);
+        if (!event) throw Error(cat("there is no event '", target.name, "' to sample by"));
         sampling.type = event->type;
         sampling.config = event->config;
     }

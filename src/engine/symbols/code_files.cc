@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "kernel/host/proc_task.h"
+#include "kernel/host/program_path.h"
 #include "lang/symbols/loader_cache.h"
 #include "lang/symbols/proc_maps.h"
 
@@ -111,11 +111,7 @@ std::variant<std::string, Absent> find_code_file(const std::string& name) {
         if (!file_exists(name)) return Absent{cat("there is no file '", name, "'"), ""};
         return name;
     }
-    const char* path = std::getenv("PATH");
-    for (const std::string& directory : split(path ? path : "/usr/sbin:/usr/bin", ':')) {
-        std::string whole = cat(directory, '/', name);
-        if (::access(whole.c_str(), X_OK) == 0 && is_regular_file(whole)) return whole;
-    }
+    if (auto program = find_program_in_path(name)) return *program;
     const std::vector<CachedLibrary> cached = cached_libraries();
     if (auto library = find_library(name, cached)) return *library;
     std::vector<std::string> names;

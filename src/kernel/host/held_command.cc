@@ -9,24 +9,32 @@
 
 #include "base/error.h"
 #include "kernel/host/pidfd.h"
+#include "kernel/host/program_path.h"
 
 namespace gpufs {
 namespace {
 
+// execvp(2) would try each folder of $PATH, and the calls that fail would count as the command's.
+std::string path_of(const std::string& command) {
+    if (command.find('/') != command.npos) return command;
+    return find_program_in_path(command).value_or(command);
+}
+
 // Runs in the child: only system calls are allowed.
-[[noreturn]] void run_child(int go, int failure, int output, char* const* argv) {
+[[noreturn]] void run_child(int go, int failure, int output, const char* file, char* const* argv) {
     ::signal(SIGPIPE, SIG_DFL);
     ::signal(SIGXFSZ, SIG_DFL);
+    if (output != STDOUT_FILENO) ::dup2(output, STDOUT_FILENO);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
     char byte = 0;
     ssize_t n = 0;
     do n = ::read(go, &byte, 1);
     while (n == -1 && errno == EINTR);
     if (n != 1) ::_exit(127);  // gpufs gave up before it began
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    if (output != STDOUT_FILENO) ::dup2(output, STDOUT_FILENO);
-    ::execvp(argv[0], argv);
+    ::execv(file, argv);
+    if (errno == ENOEXEC || errno == ENOENT) ::execvp(argv[0], argv);  // of a shell, or of none
     const int code = errno;
     [[maybe_unused]] const ssize_t told = ::write(failure, &code, sizeof code);
     ::_exit(127);
@@ -46,6 +54,7 @@ HeldCommand::HeldCommand(std::vector<std::string> argv, int output) : argv_(std:
     std::vector<char*> words;
     for (std::string& word : argv_) words.push_back(word.data());
     words.push_back(nullptr);
+    const std::string file = path_of(argv_.front());
     // An inherited "ignore" of SIGCHLD would make the kernel reap the child and lose its exit
     // status.
     ::signal(SIGCHLD, SIG_DFL);
@@ -53,7 +62,7 @@ HeldCommand::HeldCommand(std::vector<std::string> argv, int output) : argv_(std:
     if (pid_ == 0) {
         // If the child kept the parent's end, it would not notice the parent's death.
         ::close(go_.get());
-        run_child(go_out.get(), failure_in.get(), output, words.data());
+        run_child(go_out.get(), failure_in.get(), output, file.c_str(), words.data());
     }
     pidfd_ = open_pidfd(pid_, "watch the command");
 }
