@@ -185,9 +185,9 @@ TypePtr Inference::type_of_stack(const Expr& expr, bool is_user) {
     if (frames < 1 || frames > kMostFrames)
         complain(expr.at, gpufs::cat("a stack has 1 to ", kMostFrames, " frames"));
     type->frames = static_cast<std::size_t>(std::clamp<std::int64_t>(frames, 1, kMostFrames));
-    type->map = type->frames == static_cast<std::size_t>(kMostFrames)
-                    ? "stacks"
-                    : gpufs::cat("stacks.", type->frames);
+    const bool is_whole = type->frames == static_cast<std::size_t>(kMostFrames);
+    type->map =
+        is_whole ? "stacks" : gpufs::cat(is_user ? "stacks." : "kernel_stacks.", type->frames);
     return type;
 }
 

@@ -406,6 +406,8 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
             const auto number = constant(*expr.operands[i]);
             return number && *number >= 0;
         };
+        // As adding what is negative would be.
+        if (expr.binary == BinaryOp::sub && !in_.options.is_old) return integer_type(kWord, true);
         if ((!fits_int64(*a) && is_plain(1)) || (!fits_int64(*b) && is_plain(0)))
             return integer_type(kWord, false);
         if (expr.binary == BinaryOp::shl || expr.binary == BinaryOp::shr)

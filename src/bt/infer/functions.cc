@@ -195,7 +195,13 @@ TypePtr Inference::type_of_pton(const Expr& expr, const FunctionRow&) {
 }
 
 TypePtr Inference::type_of_signal(const Expr& expr, const FunctionRow&) {
-    if (!literal_of(*expr.operands[0])) number_argument(expr, 0);
+    constexpr std::int64_t kMostSignals = 64;
+    const Expr& signal = *expr.operands[0];
+    if (literal_of(signal)) return none_type();
+    number_argument(expr, 0);
+    if (const auto number = constant(signal); number && (*number < 1 || *number > kMostSignals))
+        complain(signal.at, gpufs::cat(expr.text, "() takes a signal's name or its number, 1 to ",
+                                       kMostSignals));
     return none_type();
 }
 

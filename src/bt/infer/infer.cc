@@ -314,17 +314,37 @@ void Inference::add_key(TypedMap& map, const SourceRef& at, const std::vector<Ex
     map.key = both;
 }
 
+// Where what a cast makes of an argument points to. Timers, samples and watchpoints are in either.
+static Space space_of_arguments(Provider provider) {
+    switch (provider) {
+        case Provider::uprobe:
+        case Provider::uretprobe:
+        case Provider::usdt:
+            return Space::user;
+        case Provider::begin:
+        case Provider::end:
+        case Provider::self:
+        case Provider::profile:
+        case Provider::interval:
+        case Provider::software:
+        case Provider::hardware:
+        case Provider::watchpoint:
+        case Provider::asyncwatchpoint:
+            return Space::none;
+        default:
+            return Space::kernel;
+    }
+}
+
 TypePtr Inference::resolve(const TypeName& name) {
     if (name.of) {
         const TypePtr inner = type_of(*name.of);
         return inner ? in_.table.derive(inner, name) : nullptr;
     }
-    // What a cast makes of an argument of a kernel probe points into the kernel.
-    const Provider provider = instance_->provider();
-    const bool is_user = provider == Provider::uprobe || provider == Provider::uretprobe ||
-                         provider == Provider::usdt;
-    TypePtr type = in_.table.resolve(name, is_user ? Space::user : Space::kernel,
-                                     is_user ? instance_->points.front().target : std::string());
+    const Space space = space_of_arguments(instance_->provider());
+    const bool is_user = space == Space::user;
+    TypePtr type =
+        in_.table.resolve(name, space, is_user ? instance_->points.front().target : std::string());
     if (!type)
         complain(name.at, gpufs::cat("Cannot resolve unknown type \"", name.name, '"'),
                  in_.table.hint_for_type(name.name));

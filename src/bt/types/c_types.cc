@@ -379,7 +379,8 @@ std::shared_ptr<const Structure> TypeTable::structure(const Type& type) const {
 std::optional<TypeTable::Constant> TypeTable::constant(const std::string& name) const {
     if (const auto own = constants_.find(name); own != constants_.end()) return own->second;
     if (const auto number = uapi_constant(name)) return Constant{*number, nullptr};
-    if (const auto number = world_.enumerator(name)) return Constant{*number, nullptr};
+    if (auto found = world_.enumerator(name))
+        return Constant{found->number, std::move(found->type)};
     return std::nullopt;
 }
 

@@ -78,6 +78,9 @@ TypePtr merged(const TypePtr& a, const TypePtr& b) {
         if (b->is(Kind::boolean)) return stored(a);
         return merged_integers(stored(a), stored(b));
     }
+    // The name of a function, by whichever of the two.
+    if (a->is(Kind::probe_name) && b->is(Kind::kernel_symbol)) return a;
+    if (a->is(Kind::kernel_symbol) && b->is(Kind::probe_name)) return b;
     if (a->kind != b->kind) return nullptr;
     switch (a->kind) {
         case Kind::string:

@@ -65,8 +65,12 @@ public:
     virtual TypePtr find_type(const std::string& name) = 0;
     // What is in it. Null for a name of no structure.
     virtual std::shared_ptr<const Structure> find_structure(const std::string& name) = 0;
-    // The number of an enumerator, "TCP_ESTABLISHED".
-    virtual std::optional<std::int64_t> enumerator(const std::string& name) = 0;
+    // What an enumerator stands for, "TCP_ESTABLISHED".
+    struct Enumerator {
+        std::int64_t number = 0;
+        TypePtr type = nullptr;  // its enum; null where it is of none
+    };
+    virtual std::optional<Enumerator> enumerator(const std::string& name) = 0;
     // The parameters of a kernel function (fentry), and what it returns as the last field, named
     // "retval", absent for void. "module:function" looks there only.
     virtual std::optional<std::vector<Type::Field>> parameters(const std::string& function) = 0;

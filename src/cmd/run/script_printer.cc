@@ -21,6 +21,7 @@
 #include "lang/ir/aggregate.h"
 #include "view/bt/diagnostic_text.h"
 #include "view/bt/histogram_rows.h"
+#include "view/bt/stack_keys.h"
 #include "view/bt/time_text.h"
 
 namespace gpufs {
@@ -160,9 +161,16 @@ void ScriptPrinter::print_map(const bt::ScriptMap& map, bt::MapPart part, bool c
     ProgramMap* contents = program_map(map.name);
     if (!contents) return;
     std::vector<std::pair<std::vector<std::byte>, std::vector<std::byte>>> entries;
+    bt::StackKeys stacks(map, names_);
+    std::map<std::vector<std::byte>, std::size_t> places;  // where keys are united
     const auto keep = [&](std::span<const std::byte> key, std::span<const std::byte> value) {
-        entries.emplace_back(std::vector(key.begin(), key.end()),
-                             std::vector(value.begin(), value.end()));
+        std::vector<std::byte> own(key.begin(), key.end());
+        if (stacks.are_united()) {
+            own = stacks.united(key);
+            const auto [place, is_new] = places.try_emplace(own, entries.size());
+            if (!is_new) return stacks.merge(value, entries[place->second].second);
+        }
+        entries.emplace_back(std::move(own), std::vector(value.begin(), value.end()));
     };
     if (clears)
         contents->take_each(keep);

@@ -130,8 +130,12 @@ TypePtr KernelTypes::make_type(Source& source, std::uint32_t id) {
     return bytes_type(type.size);
 }
 
-std::optional<std::int64_t> KernelTypes::enumerator(const std::string& name) {
-    return first_of({}, [&](Source& source) { return source.btf->enumerator(name); });
+std::optional<World::Enumerator> KernelTypes::enumerator(const std::string& name) {
+    return first_of({}, [&](Source& source) -> std::optional<World::Enumerator> {
+        const auto found = source.btf->enumerator(name);
+        if (!found) return std::nullopt;
+        return World::Enumerator{found->number, type_of(source, found->type)};
+    });
 }
 
 std::vector<Type::Field> KernelTypes::fields_of(const Prototype& prototype) {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bt/types/type.h"
+#include "bt/types/world.h"
 #include "engine/places/kernel_facts.h"
 #include "kernel/bpf/btf.h"
 
@@ -27,7 +27,7 @@ public:
     // See World for these. All are absent where the kernel tells no types.
     TypePtr find_type(const std::string& name);
     std::shared_ptr<const Structure> find_structure(const std::string& name);
-    std::optional<std::int64_t> enumerator(const std::string& name);
+    std::optional<World::Enumerator> enumerator(const std::string& name);
     std::optional<std::vector<Type::Field>> parameters(const std::string& function);
     std::optional<std::vector<Type::Field>> raw_tracepoint(const std::string& event);
     // The same as C writes it. Of a raw tracepoint without the tracer's own argument, and arguments

@@ -97,9 +97,12 @@ std::shared_ptr<const Structure> KernelWorld::find_structure(const std::string& 
     return has_types() ? types_.find_structure(name) : nullptr;
 }
 
-std::optional<std::int64_t> KernelWorld::enumerator(const std::string& name) {
+std::optional<World::Enumerator> KernelWorld::enumerator(const std::string& name) {
     constexpr std::string_view kCall = "__NR_";
-    if (name.starts_with(kCall)) return syscall_number(name.substr(kCall.size()));
+    if (name.starts_with(kCall)) {
+        const auto number = syscall_number(name.substr(kCall.size()));
+        return number ? std::optional(Enumerator{*number}) : std::nullopt;
+    }
     return has_types() ? types_.enumerator(name) : std::nullopt;
 }
 

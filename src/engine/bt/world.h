@@ -38,7 +38,7 @@ public:
     TypePtr find_type(const std::string& name) override;
     std::shared_ptr<const Structure> find_structure(const std::string& name) override;
     // Also of a system call's number, "__NR_read".
-    std::optional<std::int64_t> enumerator(const std::string& name) override;
+    std::optional<Enumerator> enumerator(const std::string& name) override;
     std::optional<std::vector<Type::Field>> parameters(const std::string& function) override;
     std::optional<std::vector<Type::Field>> raw_tracepoint(const std::string& event) override;
     // Absent, too, where the kernel hides its addresses from this user (kptr_restrict).

@@ -61,16 +61,6 @@ void put(const BpfMap& programs, const Fd& program) {
     programs.update(bytes_of(key), bytes_of(fd));
 }
 
-// At a raw tracepoint a kernel stack begins with frames of the probe, which leave less room for
-// others where it has few.
-bool takes_short_stacks(const Program& program) {
-    constexpr std::size_t kMostFrames = 127;  // PERF_MAX_STACK_DEPTH
-    return std::ranges::any_of(program.maps, [](const MapDeclaration& map) {
-        return map.type == BPF_MAP_TYPE_STACK_TRACE &&
-               map.value_bytes() < kMostFrames * sizeof(std::uint64_t);
-    });
-}
-
 }  // namespace
 
 void Monitor::turn() {
@@ -114,7 +104,7 @@ void Monitor::choose_raw(Loaded& loaded, Linked& linked) {
     const EventFormat& event = *loaded.how.site.event;
     if (machine_.is_dynamic_event(event.full_name())) return;
     if (preempts_raw_tracepoints()) return choose_all_syscalls(loaded, linked);
-    if (linked.reads_context || takes_short_stacks(program())) return;
+    if (linked.reads_context) return;
     if (event.system != "syscalls") {
         loaded.how.way = LoadedSite::Way::raw_tracepoint;
         loaded.raw_name = event.name;

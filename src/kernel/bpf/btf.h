@@ -122,9 +122,14 @@ public:
     std::vector<BtfMember> members(std::uint32_t id) const;
     // The numbers of an enum with their names. Empty for another type.
     std::vector<std::pair<std::int64_t, std::string>> words(std::uint32_t id) const;
-    // The number of an enumerator of any enum: of the first that has it. At the first question all
-    // enums are read.
-    std::optional<std::int64_t> enumerator(std::string_view name) const;
+    // An enumerator of any enum: of the first that has it. At the first question all enums are
+    // read.
+    struct NamedNumber {
+        std::int64_t number = 0;
+        std::uint32_t type = 0;  // the enum's
+        bool operator==(const NamedNumber&) const = default;
+    };
+    std::optional<NamedNumber> enumerator(std::string_view name) const;
     // The parameters and the result of a function behind a pointer: "btf_trace_sched_switch", the
     // typedef of a raw tracepoint's. Absent where that is no such typedef.
     std::optional<BtfFunction> function_typedef(std::string_view name) const;

@@ -108,7 +108,7 @@ std::vector<std::pair<std::int64_t, std::string>> Btf::words(std::uint32_t id) c
     return types.words(*type);
 }
 
-std::optional<std::int64_t> Btf::enumerator(std::string_view name) const {
+std::optional<Btf::NamedNumber> Btf::enumerator(std::string_view name) const {
     if (name.empty()) return std::nullopt;
     const auto places = reader_->name_offsets(name);
     if (places.empty()) return std::nullopt;
@@ -122,7 +122,7 @@ std::optional<std::int64_t> Btf::enumerator(std::string_view name) const {
     for (const Enumerator& one : *enumerators_) {
         if (!std::ranges::binary_search(places, one.name)) continue;
         for (const auto& [number, word] : types.words(reader_->type(one.type)))
-            if (word == name) return number;
+            if (word == name) return NamedNumber{number, one.type};
     }
     return std::nullopt;
 }

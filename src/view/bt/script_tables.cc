@@ -9,6 +9,7 @@
 #include "base/cat.h"
 #include "view/bt/histogram_rows.h"
 #include "view/bt/map_text.h"
+#include "view/bt/stack_keys.h"
 #include "view/monitor/histogram.h"
 
 namespace gpufs::bt {
@@ -93,6 +94,7 @@ void append_cells(Row& row, const Type& type, Bytes bytes, const RunningPart& pa
     if (type.is(Kind::kernel_stack) || type.is(Kind::user_stack)) {
         made.is_signed = true;
         made.stack_map = part.name_in_whole(type.map);
+        made.most_frames = type.frames;
         made.kind = ValueType::Kind::kernel_stack;
         if (type.is(Kind::user_stack)) {
             ValueType process;
@@ -151,6 +153,27 @@ const ScriptMap* ScriptTables::find(std::string_view map) const {
     return found == script_.maps.end() ? nullptr : &*found;
 }
 
+// Entries whose kernel stacks show the same are one.
+MapEntries ScriptTables::united(const ScriptMap& map, MapEntries entries) const {
+    StackKeys stacks(map, writer_.names());
+    if (!stacks.are_united()) return entries;
+    const Aggregation& how = part_.program().find_map(cat('@', map.name))->aggregation;
+    MapEntries all(entries.key_bytes(), entries.word_count());
+    std::map<Words, std::size_t> places;
+    for (const MapEntry& entry : entries) {
+        Words key = stacks.united(entry.key);
+        const auto [place, is_new] = places.try_emplace(key, all.size());
+        if (is_new) all.add(key);
+        if (map.value->is_histogram())
+            all.words(place->second)[0] += entry.words[0];
+        else if (is_data(map))
+            all.values(place->second).assign(entry.values.begin(), entry.values.end());
+        else
+            merge_words(how, entry.words, all.words(place->second));
+    }
+    return all;
+}
+
 ScriptTables::Table ScriptTables::table(const ScriptMap& map, MapEntries entries) {
     const MapDeclaration& declared = *part_.program().find_map(cat('@', map.name));
     MapDeclaration& made = made_[map.name];
@@ -165,6 +188,7 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, MapEntries entries
     if (entries.empty() && map.is_always_there && is_data(map))
         entries.values(entries.add(Words(entries.key_bytes()))) = {
             Words(align_up(map.value->bytes, kWord))};
+    entries = united(map, std::move(entries));
     std::map<Words, SlotCounts> histograms;
     if (map.value->is_histogram()) {
         histograms = histograms_of(map, entries);
@@ -215,8 +239,9 @@ ScriptTables::Table ScriptTables::table(const ScriptMap& map, MapEntries entries
 
 std::string ScriptTables::picture(const ScriptMap& map, const MapEntries& entries,
                                   bool is_json) const {
+    const MapEntries shown = united(map, entries);
     std::vector<MapElement> elements;
-    for (const MapEntry& entry : entries)
+    for (const MapEntry& entry : shown)
         elements.push_back({entry.key, map.value->is(Kind::tseries) ? Bytes(entry.values[0])
                                                                     : std::as_bytes(entry.words)});
     MapPart all;

@@ -44,6 +44,8 @@ public:
     std::string picture(const ScriptMap& map, const MapEntries& entries, bool is_json) const;
 
 private:
+    MapEntries united(const ScriptMap& map, MapEntries entries) const;
+
     const Compiled& script_;
     const RunningPart& part_;
     const ValueWriter& writer_;

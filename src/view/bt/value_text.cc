@@ -252,7 +252,8 @@ std::string ValueWriter::word(const Type& type, Bytes bytes) const {
             return signal_words(load<std::int32_t>(bytes));
         case Kind::probe_name: {
             const auto name = tables_.names.find(number_of(type, bytes));
-            return name == tables_.names.end() ? std::string() : name->second;
+            if (name != tables_.names.end()) return name->second;
+            return names_.kernel(number_of(type, bytes)).name;
         }
         default:
             return {};

@@ -385,8 +385,10 @@ std::vector<std::string> ValueWriter::names_of(const Stack& stack, const ValuePl
     std::size_t first = 0;
     if (names_.is_probe && plan.type.kind == Kind::kernel_stack)
         while (first + 1 < at.size() && names_.is_probe(at[first], place_in_stack(first))) ++first;
+    const std::size_t most = plan.type.most_frames;
+    const std::size_t end = most == 0 ? at.size() : std::min(at.size(), first + most);
     std::vector<std::string> names;
-    for (std::size_t i = first; i < at.size(); ++i)
+    for (std::size_t i = first; i < end; ++i)
         names.push_back(address(plan, bytes, at[i], place_in_stack(i)));
     return names;
 }

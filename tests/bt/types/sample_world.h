@@ -70,10 +70,9 @@ public:
         const auto found = structures_.find(name);
         return found == structures_.end() ? nullptr : found->second;
     }
-    std::optional<std::int64_t> enumerator(const std::string& name) override {
+    std::optional<Enumerator> enumerator(const std::string& name) override {
         // The second is also a word of the language.
-        return name == "SAMPLE_ONE" || name == "pid" ? std::optional<std::int64_t>(1)
-                                                     : std::nullopt;
+        return name == "SAMPLE_ONE" || name == "pid" ? std::optional(Enumerator{1}) : std::nullopt;
     }
     std::optional<std::vector<Type::Field>> parameters(const std::string& function) override {
         if (function != "sample_call") return std::nullopt;

@@ -45,6 +45,31 @@ BOOST_AUTO_TEST_CASE(texts_are_compared_searched_and_joined) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(a_key_may_be_an_element_of_another_map) {
+    check_outcomes({
+        {"begin { @s[3] = 1; @x[1] = 3; @t = 4; print((has_key(@s, @x[1]), has_key(@s, @t))); "
+         "delete(@s, @x[1]); print(has_key(@s, @x[1])); delete(@x[1]); clear(@t); delete(@t) }",
+         "(true, false)\nfalse\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(times_are_shown_by_the_clock_that_they_are_of) {
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-e",
+         "begin { $t = nsecs(sw_tai); @b = nsecs(boot); printf(\"%s %s %s %s\\n\", "
+         "strftime(\"%Y%m%d\", nsecs(tai)), strftime(\"%Y%m%d\", $t), strftime(\"%Y%m%d\", @b), "
+         "strftime(\"%Y%m%d\", nsecs)); clear(@b); exit() }"});
+    const std::string line = ended.out.substr(0, ended.out.find('\n'));
+    BOOST_TEST(line.size() == 35u, ended.out + ended.err);
+    for (std::size_t at = 9; at < line.size(); at += 9)
+        BOOST_TEST(line.substr(at, 8) == line.substr(0, 8), line);
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_that_is_none_is_refused) {
+    BOOST_TEST(test::script_refusal("begin { signal(65) }", {"--unsafe"}) ==
+               "stdin:1:16-18: ERROR: signal() takes a signal\'s name or its number, 1 to 64\n");
+}
+
 // A text has all of its bytes where it fits, and is cut where it does not, wherever it is put.
 BOOST_AUTO_TEST_CASE(texts_of_the_task_are_cut_where_they_are_too_long) {
     const std::string script =

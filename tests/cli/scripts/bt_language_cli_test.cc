@@ -70,6 +70,22 @@ BOOST_AUTO_TEST_CASE(what_is_known_before_the_run_decides_what_is_compiled) {
                "stdin:1:22-29: ERROR: the condition is not known before the program runs\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_difference_is_signed) {
+    check_outcomes({
+        {"begin { $b = (uint64)1 - (uint64)2; print(($b, $b < 0)) }", "(-1, true)\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(enumerators_of_the_kernel_have_their_names,
+                     *ut::precondition(test::has_types)) {
+    check_outcomes({
+        {"begin { printf(\"%s %d\\n\", PIDTYPE_SID, PIDTYPE_SID); print(PIDTYPE_SID) }",
+         "PIDTYPE_SID 3\nPIDTYPE_SID\n"},
+        {"begin { print(curtask->sched_info.pcount >= 0); print((ksym(0) == ksym(0))) }",
+         "true\ntrue\n"},
+    });
+}
+
 // What a predicate read is not read again, unless it is something else by then.
 BOOST_AUTO_TEST_CASE(the_body_sees_what_it_wrote_and_other_keys_than_the_predicate) {
     check_outcomes({

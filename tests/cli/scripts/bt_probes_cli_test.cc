@@ -61,6 +61,33 @@ BOOST_AUTO_TEST_CASE(sigusr1_prints_all_maps) {
     BOOST_TEST(ended.status == 0);
 }
 
+// Each by its own name, not by the pattern's.
+BOOST_AUTO_TEST_CASE(the_name_of_a_probe_is_whole) {
+    const std::string file = test::Nest::build_file("parameters-O0"),
+                      at = cat("uprobe:", file, ':');
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-c", file, "-e", cat(at, "ma?y,", at, "mi* { @[probe] = count() }")});
+    BOOST_TEST(test::has(ended.out, cat("@[", at, "many]: 3\n")), ended.out + ended.err);
+    BOOST_TEST(test::has(ended.out, cat("@[", at, "mixed]: 3\n")), ended.out);
+}
+
+// What looks for the command in the folders of $PATH is not the command.
+BOOST_AUTO_TEST_CASE(a_commands_system_calls_are_its_own) {
+    const Ended ended =
+        test::gpufs({"bt", "-q", "-c", "true", "-e",
+                     "tracepoint:syscalls:sys_enter_execve /pid == cpid/ { @[kstack(1)] = count(); "
+                     "@calls = count() }"});
+    BOOST_TEST(test::has(ended.out, "@calls: 1\n"), ended.out + ended.err);
+    // Frames of the probe itself are not among those that are asked for.
+    BOOST_TEST(test::has(ended.out, "@[\n        "), ended.out);
+}
+
+BOOST_AUTO_TEST_CASE(one_script_is_run) {
+    const Ended ended = test::gpufs({"bt", "-e", "begin { }", "-e", "end { }"});
+    BOOST_TEST(ended.err == "ERROR: -e is given twice\nHINT: 'gpufs run' takes several scripts\n");
+    BOOST_TEST(ended.status != 0);
+}
+
 BOOST_AUTO_TEST_CASE(other_signals_have_no_probes) {
     const Ended ended = test::gpufs({"bt", "-e", "self:signal:SIGHUP { }"});
     BOOST_TEST(ended.status == 2);
@@ -91,6 +118,13 @@ Ended told_of_probed(const std::string& program, const std::string& script) {
     const test::TempFolder folder;
     std::ofstream(folder / "work.sh") << "printf '3\\n4\\n' | " << program << " >/dev/null\n";
     return test::gpufs({"bt", "-q", "-c", cat("sh ", (folder / "work.sh").string()), "-e", script});
+}
+
+BOOST_AUTO_TEST_CASE(the_name_of_a_static_probe_is_whole) {
+    const std::string file = std::filesystem::canonical(test::Nest::build_file("probed"));
+    const Ended told = told_of_probed(file, cat("usdt:", file, ":of__f* { @[probe] = count() }"));
+    BOOST_TEST(test::has(told.out, cat("@[usdt:", file, ":probed:of__forms]: ")),
+               told.out + told.err);
 }
 
 BOOST_AUTO_TEST_CASE(a_function_of_cpp_has_its_readable_name) {

@@ -120,10 +120,10 @@ BOOST_AUTO_TEST_CASE(an_enum_has_words) {
 
 BOOST_AUTO_TEST_CASE(an_enumerator_is_found_in_any_enum) {
     const Btf btf = Btf::kernel();
-    BOOST_TEST(btf.enumerator("PIDTYPE_SID").value() == 3);
-    BOOST_TEST(btf.enumerator("BPF_MAP_TYPE_ARRAY").value() == 2);
-    BOOST_TEST(btf.enumerator("HRTIMER_RESTART").value() == 1);
-    BOOST_TEST(btf.enumerator("PERF_COUNT_SW_CPU_CLOCK").value() == 0);
+    BOOST_TEST(btf.enumerator("PIDTYPE_SID").value().number == 3);
+    BOOST_TEST(btf.enumerator("BPF_MAP_TYPE_ARRAY").value().number == 2);
+    BOOST_TEST(btf.enumerator("HRTIMER_RESTART").value().number == 1);
+    BOOST_TEST(btf.enumerator("PERF_COUNT_SW_CPU_CLOCK").value().number == 0);
     BOOST_TEST(!btf.enumerator("NO_SUCH_ENUMERATOR").has_value());
     BOOST_TEST(!btf.enumerator("task_struct").has_value());
     BOOST_TEST(!btf.enumerator("").has_value());
@@ -135,8 +135,8 @@ BOOST_AUTO_TEST_CASE(an_enum_with_negative_numbers_is_signed) {
     const auto id = btf.find_type("perf_event_state");
     BOOST_TEST_REQUIRE(id.has_value());
     BOOST_TEST(btf.type(*id).is_signed);
-    BOOST_TEST(btf.enumerator("PERF_EVENT_STATE_ACTIVE").value() == 1);
-    BOOST_TEST(btf.enumerator("PERF_EVENT_STATE_OFF").value() == -1);
+    BOOST_TEST(btf.enumerator("PERF_EVENT_STATE_ACTIVE").value().number == 1);
+    BOOST_TEST(btf.enumerator("PERF_EVENT_STATE_OFF").value().number == -1);
     BOOST_TEST(btf.resolve("perf_event.state").is_signed);
 }
 
