@@ -115,10 +115,8 @@ Value ProbeCode::aggregated(const Type& type, ir::Temp entry) {
     if (type.is(Kind::avg)) {
         number = code_.compute(ir::Op::div, as, word(kWord), word(0));
     } else if (type.is(Kind::min) || type.is(Kind::max)) {
-        // As Aggregation keeps extremes.
-        const std::uint64_t flipped = (type.is_signed ? std::uint64_t{1} << 63 : 0) ^
-                                      (type.is(Kind::min) ? ~std::uint64_t{0} : 0);
-        number = code_.compute(ir::Op::bit_xor, ir::kU64, word(0), flipped);
+        number = code_.compute(ir::Op::bit_xor, ir::kU64, word(0),
+                               extreme_mask(type.is_signed, type.is(Kind::min)));
     } else {
         number = word(0);
     }

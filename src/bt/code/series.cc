@@ -11,7 +11,6 @@ using Kind = Type::Kind;
 
 constexpr const char* kLate = "series_late";
 constexpr int kMostTries = 8;  // of putting in an extreme; each failure is another program's
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 // The function that adds a value to the interval of a time: arguments: the key's address, with room
 // for the slot behind it, the value, the time in ns.
@@ -98,8 +97,7 @@ private:
 
     // An extreme, as Aggregation keeps it: a number that only grows.
     void raise(const ir::Place& place, ir::Temp value, bool is_least) {
-        const std::uint64_t flipped =
-            (type_.is_signed ? kSignBit : 0) ^ (is_least ? ~std::uint64_t{0} : 0);
+        const std::uint64_t flipped = extreme_mask(type_.is_signed, is_least);
         const ir::Temp grown = code_.compute(ir::Op::bit_xor, ir::kU64, value, flipped);
         const ir::Label done = code_.new_label();
         const ir::Temp seen = code_.new_temp(ir::kU64);

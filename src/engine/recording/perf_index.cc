@@ -236,7 +236,7 @@ void PerfIndex::take_map(Bytes body, std::size_t file_name) {
     std::string_view file = chars_of(body.subspan(file_name));
     file = up_to_nul(file);
     if (file == "[kernel.kallsyms]_text" || file == "[kernel.kallsyms]_stext")
-        std::memcpy(&text_address_, body.data() + 24, sizeof text_address_);
+        std::memcpy(&text_address_, body.data() + perf_data::kMapOffset, sizeof text_address_);
 }
 
 void PerfIndex::take_record(const PerfRecords& records, Bytes record) {
@@ -258,10 +258,10 @@ void PerfIndex::take_record(const PerfRecords& records, Bytes record) {
             break;
         }
         case PERF_RECORD_MMAP:
-            take_map(body, 32);
+            take_map(body, perf_data::kMmapName);
             break;
         case PERF_RECORD_MMAP2:
-            take_map(body, 64);
+            take_map(body, perf_data::kMmap2Name);
             break;
         default:
             break;
@@ -300,13 +300,8 @@ void PerfIndex::add_made_event(Event& event) {
 void PerfIndex::add_stack_events() {
     kernel_stack_id = new_id();
     user_stack_id = new_id();
-    MadeFields kernel, user;
-    kernel.add("int size", 4, true);
-    kernel.add("unsigned long caller[8]", 64, false);
-    user.add("unsigned int tgid", 4, false);
-    user.add("unsigned long caller[8000]", 64000, false);
-    formats_->add("ftrace", made_format("kernel_stack", kernel_stack_id, kernel, "\"\""));
-    formats_->add("ftrace", made_format("user_stack", user_stack_id, user, "\"\""));
+    formats_->add("ftrace", kernel_stack_format(kernel_stack_id));
+    formats_->add("ftrace", user_stack_format(user_stack_id));
 }
 
 void PerfIndex::make_events() {

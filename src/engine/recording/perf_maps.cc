@@ -20,11 +20,13 @@ namespace {
 
 using perf_data::Bytes;
 
-// Where a record has what: pid, tid, address, length, offset in the file; then MMAP the name, MMAP2
+using perf_data::kMapOffset, perf_data::kMmapName, perf_data::kMmap2Name;
+
+// What else a record has: pid, tid, address, length, offset in the file; then MMAP the name, MMAP2
 // the device, inode and generation or a build id, the protection and the flags.
-constexpr std::size_t kAddress = 8, kLength = 16, kOffset = 24, kMmapName = 32;
+constexpr std::size_t kAddress = 8, kLength = 16;
 constexpr std::size_t kInode = 40, kBuildIdSize = 32, kBuildId = 36, kMostBuildId = 20,
-                      kProtection = 56, kMmap2Name = 64;
+                      kProtection = 56;
 constexpr std::string_view kNoCode = "//anon";
 
 }  // namespace
@@ -79,7 +81,7 @@ void PerfMaps::map(Bytes body) {
     if (name.starts_with("[kernel")) return;
     add(get_at<std::int32_t>(body, 0), get_at<std::uint64_t>(body, kAddress),
         get_at<std::uint64_t>(body, kLength),
-        {0, get_at<std::uint64_t>(body, kOffset), file_of(name, {}, 0)});
+        {0, get_at<std::uint64_t>(body, kMapOffset), file_of(name, {}, 0)});
 }
 
 void PerfMaps::map_with_file(Bytes body, bool has_build_id) {
@@ -94,7 +96,7 @@ void PerfMaps::map_with_file(Bytes body, bool has_build_id) {
     const std::uint64_t inode = has_build_id ? 0 : get_at<std::uint64_t>(body, kInode);
     add(get_at<std::int32_t>(body, 0), get_at<std::uint64_t>(body, kAddress),
         get_at<std::uint64_t>(body, kLength),
-        {0, get_at<std::uint64_t>(body, kOffset), file_of(name, id, inode)});
+        {0, get_at<std::uint64_t>(body, kMapOffset), file_of(name, id, inode)});
 }
 
 void PerfMaps::fork(std::int32_t process, std::int32_t parent) {

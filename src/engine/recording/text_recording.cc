@@ -191,22 +191,18 @@ void TextRecording::look_at_all() {
 }
 
 void TextRecording::make_own_events(RecordedEvents& formats) {
-    MadeFields function, print, kernel, user;
+    MadeFields function, print;
     function.add("unsigned long ip", 8, false);
     function.add("unsigned long parent_ip", 8, false);
     print.add("unsigned long ip", 8, false);
     print.add("char buf[]", 0, false);
-    kernel.add("int size", 4, true);
-    kernel.add("unsigned long caller[8]", 64, false);
-    user.add("unsigned int tgid", 4, false);
-    user.add("unsigned long caller[8000]", 64000, false);
     const auto add = [&](std::string_view name, int id, const MadeFields& fields) {
         formats.add("ftrace", made_format(name, id, fields, "\"\""));
     };
     add("function", kFunction, function);
     add("print", kPrint, print);
-    add("kernel_stack", kKernelStack, kernel);
-    add("user_stack", kUserStack, user);
+    formats.add("ftrace", kernel_stack_format(kKernelStack));
+    formats.add("ftrace", user_stack_format(kUserStack));
 }
 
 void TextRecording::make_events(const std::string& path) {

@@ -66,17 +66,15 @@ bool adds_up(const Aggregation& how) {
 
 // Makes numbers of the extremes. Where there is no value they are 0.
 void decode(const Aggregation& how, std::span<std::uint64_t> words) {
-    constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
-    const std::uint64_t sign = how.is_signed ? kSignBit : 0;
     const bool is_extreme = how.kind == Kind::min || how.kind == Kind::max;
     const bool has_both = how.kind == Kind::stats || how.is_histogram();
     if ((is_extreme && words[1] == 0) || (has_both && words[0] == 0)) {
         std::ranges::fill(words, 0);
     } else if (is_extreme) {
-        words[0] ^= how.kind == Kind::min ? ~sign : sign;
+        words[0] ^= extreme_mask(how.is_signed, how.kind == Kind::min);
     } else if (has_both) {
-        words[2] ^= ~sign;
-        words[3] ^= sign;
+        words[2] ^= extreme_mask(how.is_signed, true);
+        words[3] ^= extreme_mask(how.is_signed, false);
     }
 }
 

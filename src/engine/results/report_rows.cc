@@ -69,8 +69,6 @@ bool is_compared_by_bytes(const ValueType& type) {
            type.kind == ValueType::Kind::ip_address || type.bytes > sizeof(std::uint64_t);
 }
 
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
-
 // A word by which a member is ordered: whole numbers, and the first 8 bytes of the others.
 std::uint64_t order_word(const Member& member, std::span<const std::byte> bytes) {
     const std::byte* at = bytes.data() + member.offset;

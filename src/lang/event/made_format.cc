@@ -37,4 +37,18 @@ std::string made_format(std::string_view name, int id, std::string_view fields,
                "\nprint fmt: ", print, "\n");
 }
 
+std::string kernel_stack_format(int id) {
+    MadeFields fields;
+    fields.add("int size", 4, true);
+    fields.add("unsigned long caller[8]", 64, false);
+    return made_format("kernel_stack", id, fields, "\"\"");
+}
+
+std::string user_stack_format(int id) {
+    MadeFields fields;
+    fields.add("unsigned int tgid", 4, false);
+    fields.add("unsigned long caller[8000]", 64000, false);
+    return made_format("user_stack", id, fields, "\"\"");
+}
+
 }  // namespace gpufs

@@ -29,4 +29,9 @@ std::string made_format(std::string_view name, int id, const MadeFields& fields,
 std::string made_format(std::string_view name, int id, std::string_view fields,
                         std::string_view print);
 
+// Those of the records of stacks, of the system ftrace: of the kernel, a count of frames and the
+// frames; of a process, its id and the frames.
+std::string kernel_stack_format(int id);
+std::string user_stack_format(int id);
+
 }  // namespace gpufs

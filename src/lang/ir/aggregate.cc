@@ -14,7 +14,6 @@ namespace {
 using Kind = Aggregation::Kind;
 
 constexpr std::int64_t kWord = 8;
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 // How often a compare-and-exchange is tried. Each failure is another program's larger extreme: of
 // one that interrupts on the same CPU, or of another CPU.
 constexpr int kTriesOnCpu = 4, kTriesOnAll = 32;
@@ -192,7 +191,7 @@ private:
     // Puts the value into the word while it is further than what is there.
     void raise(ir::Temp entry, std::int64_t word, bool is_least) {
         const ir::Place place{entry, word * kWord};
-        const std::uint64_t flipped = (type_.is_signed ? kSignBit : 0) ^ (is_least ? ~0ULL : 0ULL);
+        const std::uint64_t flipped = extreme_mask(type_.is_signed, is_least);
         const ir::Operand value =
             flipped == 0 ? value_ : code_.compute(ir::Op::bit_xor, ir::kU64, value_, flipped);
         const ir::Label again = code_.new_label(), better = code_.new_label(),

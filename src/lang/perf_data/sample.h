@@ -18,6 +18,8 @@ struct RecordHeader {
     std::uint16_t size = 0;  // of the record, with this header
 };
 inline constexpr std::size_t kRecordHeader = 8;
+// Where the bodies of PERF_RECORD_MMAP and _MMAP2 have the offset in the file and the file's name.
+inline constexpr std::size_t kMapOffset = 24, kMmapName = 32, kMmap2Name = 64;
 RecordHeader record_header(Bytes record);
 
 // When, where and by whom: what all records may have. 0 what is not recorded.

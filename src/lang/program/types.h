@@ -108,8 +108,7 @@ private:
 // What a map's values accumulate. The kernel's values begin as zeros, in every kind of map, and
 // every kind is exact, in per-CPU maps too.
 //
-// An extreme is kept as a number without a sign that only grows from 0: the largest value v as
-// v, and signed as v ^ 2^63; the least one as the complement of that (decoded_words()).
+// An extreme is kept as a number without a sign that only grows from 0: extreme_mask().
 //
 // A histogram is no single value: each of its buckets that is in use has an entry of its own, and a
 // bucket's value is a `stats`. So counts, sums and the two extremes are exact, and a percentile is
@@ -148,5 +147,13 @@ struct Aggregation {
 
     bool operator==(const Aggregation&) const = default;
 };
+
+inline constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+
+// What an extreme is xor-ed with, to be kept and to be read: the largest value v is kept as v, and
+// signed as v ^ 2^63; the least one as the complement of that.
+constexpr std::uint64_t extreme_mask(bool is_signed, bool is_least) {
+    return (is_signed ? kSignBit : 0) ^ (is_least ? ~std::uint64_t{0} : 0);
+}
 
 }  // namespace gpufs
