@@ -45,6 +45,14 @@ NOINLINE void mixed(double real, int a, Small small, bool b, Large large, Point 
                  owner.number);
 }
 
+NOINLINE void crowded(double a, double b, double c, double d, double e, double f, double g,
+                      double h, double i, int first, long double wide, long second, long third,
+                      long fourth, long fifth, long sixth, long last) {
+    std::printf("crowded %d %ld %ld\n", first, sixth, last);
+    std::fprintf(stderr, "%g %Lg %ld\n", a + b + c + d + e + f + g + h + i, wide,
+                 second + third + fourth + fifth);
+}
+
 NOINLINE Large made(int seed, long other) {
     std::printf("made %d %ld\n", seed, other);
     return {seed, other, 3};
@@ -61,6 +69,7 @@ int main() {
         many(-i, 1L << (30 + i), 'a', static_cast<short>(-4 * i), 5, GREEN, -7, 8L * i);
         mixed(2.5, 11 * i, {i, 1.5}, i % 2 == 0, {1, 2, 3}, {1.5, 2.5}, -i, Owner(i), "text",
               static_cast<unsigned char>(250 + i));
+        crowded(1, 2, 3, 4, 5, 6, 7, 8, 9, i, 1.5L, 2, 3, 4, 5, 6 * i, 7 * i);
         const Large large = made(i, -i);
         Node second{nullptr, i, 5, 33, "second", {{1, static_cast<short>(-large.third)}}};
         Node first{&second, 100 + i, 1, 2, "first", {{3, 4}}};

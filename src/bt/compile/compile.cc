@@ -21,20 +21,13 @@ constexpr const char* kUnnamedKey = "key";
 // Every so many events, where the script does not say it.
 std::uint64_t default_period(const std::string& event) {
     static constexpr std::pair<std::string_view, std::uint64_t> kPeriods[] = {
-        {"cpu-clock", 1000000},
-        {"page-faults", 100},
-        {"context-switches", 1000},
-        {"minor-faults", 100},
-        {"branch-instructions", 100000},
-        {"branch-misses", 100000},
-        {"bus-cycles", 100000},
-        {"cpu-cycles", 1000000},
-        {"instructions", 1000000},
-        {"cache-references", 1000000},
-        {"cache-misses", 1000000},
-        {"ref-cycles", 1000000},
-        {"frontend-stalls", 1000000},
-        {"backend-stalls", 1000000}};
+        {"cpu-clock", 1000000},          {"page-faults", 100},
+        {"context-switches", 1000},      {"minor-faults", 100},
+        {"branch-instructions", 100000}, {"branch-misses", 100000},
+        {"bus-cycles", 100000},          {"cpu-cycles", 1000000},
+        {"instructions", 1000000},       {"cache-references", 1000000},
+        {"cache-misses", 1000000},       {"ref-cycles", 1000000},
+        {"frontend-stalls", 1000000},    {"backend-stalls", 1000000}};
     for (const auto& [name, period] : kPeriods)
         if (name == event) return period;
     return 1;

@@ -14,12 +14,13 @@ namespace {
 
 // What of its target a block asks for.
 struct Asked {
-    bool args = false, probe = false, function = false, numbered = false;
+    bool args = false, result = false, probe = false, function = false, numbered = false;
 
     explicit Asked(const Probe& probe_) {
         for_each_expr(probe_, [&](const Expr& expr) {
             if (expr.kind != Expr::Kind::identifier && expr.kind != Expr::Kind::call) return;
-            args = args || expr.text == "args" || expr.text == "retval";
+            args = args || expr.text == "args";
+            result = result || expr.text == "retval";
             probe = probe || expr.text == "probe";
             function = function || expr.text == "func";
             numbered = numbered || (expr.text.size() == 4 && expr.text.starts_with("arg") &&
@@ -84,9 +85,11 @@ private:
         const bool is_typed =
             point.provider == Provider::tracepoint || point.provider == Provider::fentry ||
             point.provider == Provider::fexit || point.provider == Provider::rawtracepoint ||
-            point.provider == Provider::usdt || point.provider == Provider::uprobe;
+            point.provider == Provider::usdt;
         if (point.provider == Provider::iter) return true;
-        return (is_typed && asked_.args) || (asked_.function && !in_.options.has_cookies);
+        return (is_typed && (asked_.args || asked_.result)) ||
+               (point.provider == Provider::uprobe && asked_.args) ||
+               (asked_.function && !in_.options.has_cookies);
     }
 
     void add_tracepoints(const AttachPoint& point) {
@@ -120,7 +123,7 @@ private:
     void add_functions(const AttachPoint& point) {
         const bool is_typed =
             (point.provider == Provider::fentry || point.provider == Provider::fexit) &&
-            asked_.args;
+            (asked_.args || asked_.result);
         const bool is_told = asked_.probe || (asked_.function && !in_.options.has_cookies);
         if (!point.has_glob() || !(is_typed || is_told)) {
             Instance& made = add(point);
@@ -204,17 +207,22 @@ private:
         }
         if (point.provider == Provider::uprobe && asked_.args)
             add_with_parameters(point);
-        else if (asked_.probe && point.has_glob())
+        else if (asked_.probe && is_glob(point.name) && is_one_file(point))
             add_each_function(point);
         else
             add(std::move(point));
+    }
+
+    // Not of a pattern, nor that of a process (-p).
+    static bool is_one_file(const AttachPoint& point) {
+        return !point.target.empty() && !is_glob(point.target);
     }
 
     // Those that the pattern of a point names; empty, and a mistake is told, where they are none or
     // too many.
     std::vector<std::string> user_functions_of(const AttachPoint& point) {
         std::vector<std::string> names{point.name};
-        if (point.has_glob()) names = in_.world.user_functions(point.target, point.name);
+        if (is_glob(point.name)) names = in_.world.user_functions(point.target, point.name);
         if (names.empty()) missing(point, gpufs::cat(point.target, ':', point.name));
         if (names.size() > in_.options.most_probes) {
             too_many(point, names.size());

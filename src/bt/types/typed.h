@@ -81,7 +81,7 @@ struct TypedMap {
     bool has_key_behind(const Expr& call) const {
         const bool is_map = call.operands.back()->kind == Expr::Kind::map;
         return call.operands.size() == 2 && call.operands[0]->operands.empty() &&
-               (!is_map || is_keyed);
+               (!is_map || is_keyed || call.text == "has_key");
     }
 
     // It is used, and nothing is ever put in.

@@ -5,11 +5,11 @@
 
 #include "base/c_integer.h"
 #include "base/cat.h"
+#include "engine/bt/calling_convention.h"
 #include "engine/probe/code_spots.h"
 #include "engine/probe/program_variable.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/scope.h"
-#include "lang/program/function_fields.h"
 #include "lang/program/registers.h"
 
 namespace gpufs::bt {
@@ -18,132 +18,6 @@ namespace {
 using DwarfKind = DwarfType::Kind;
 
 constexpr int kDeepestType = 32;  // in a damaged file, an array may be of itself
-
-bool is_register_size(std::uint64_t bytes) {
-    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-}
-
-// Where a parameter is when its function begins, by the calling conventions of C of x86-64 (System
-// V) and arm64 (AAPCS64): in the registers that are left, or behind one another on the stack.
-class CallingConvention {
-public:
-    explicit CallingConvention(const DwarfType& result) {
-        for (const gpufs::Field& field : function_registers(ProbeTarget::Kind::uprobe).fields)
-            if (field.name.starts_with("arg")) registers_.push_back(field.offset);
-#ifndef __aarch64__
-        // The address at which the function puts its result, where no registers can have it.
-        const DwarfType type = result.stripped();
-        if (type.kind() == DwarfKind::structure &&
-            (is_by_address(type) || type.bytes().value_or(0) > kSmallStructure))
-            take(1);
-#endif
-    }
-
-    // Of the next parameter.
-    StaticArgument place_of(const DwarfType& named) {
-        const DwarfType type = named.stripped();
-        const std::uint64_t bytes = type.bytes().value_or(0);
-        if (type.kind() == DwarfKind::floating) return {};  // in registers that probes do not see
-        if (type.kind() == DwarfKind::structure) {
-            take_structure(type, bytes);
-            return {};
-        }
-        if (!is_register_size(bytes)) {
-            take(bytes > kWord ? 2 : 1);
-            return {};
-        }
-        StaticArgument place = take(1);
-        place.bytes = bytes;
-        place.is_signed = type.is_signed();
-        return place;
-    }
-
-private:
-    static constexpr std::uint64_t kSmallStructure = 16;
-
-    // An object of C++ that is not copied byte by byte. Not all compilers say it.
-    static bool is_by_address(const DwarfType& type, int depth = 0) {
-        const DwarfEntry structure = type.defined().entry;
-        const auto told = number_of(structure, dw::AT_calling_convention);
-        if (told || depth > kDeepestType) return told == dw::CC_pass_by_reference;
-        bool is_it = false;
-        for_each_child(structure, [&](const DwarfEntry& child) {
-            const unsigned tag = child.tag();
-            if (tag == dw::TAG_subprogram)  // a destructor of its own
-                is_it = name_of(child).starts_with('~') && !find_attribute(child, dw::AT_defaulted);
-            else if (tag == dw::TAG_member || tag == dw::TAG_inheritance)
-                is_it = is_by_address(gpufs::type_of(child).stripped(), depth + 1);
-            return !is_it;
-        });
-        return is_it;
-    }
-
-    StaticArgument take(std::size_t words) {
-        StaticArgument place;
-        if (next_ + words <= registers_.size()) {
-            place.kind = StaticArgument::Kind::in_register;
-            place.base = registers_[next_];
-            next_ += words;
-            return place;
-        }
-#ifdef __aarch64__
-        next_ = registers_.size();  // what follows is behind it
-#endif
-        place.kind = StaticArgument::Kind::in_memory;
-        place.base = register_offset("sp");
-        place.number = stack_;
-        stack_ += static_cast<std::int64_t>(words * kWord);
-        return place;
-    }
-
-    // A large one is copied to the stack on x86-64, and passed by its address on arm64; a small one
-    // is in registers, those of floating point numbers where it has only such.
-    void take_structure(const DwarfType& type, std::uint64_t bytes) {
-        const auto words = static_cast<std::size_t>((bytes + kWord - 1) / kWord);
-        if (is_by_address(type)) {
-            take(1);
-            return;
-        }
-        if (bytes > kSmallStructure) {
-#ifdef __aarch64__
-            take(1);
-#else
-            stack_ += static_cast<std::int64_t>(words * kWord);
-#endif
-            return;
-        }
-        std::size_t whole = 0;
-        for (std::size_t i = 0; i < words; ++i) whole += has_integer(type, i * kWord);
-        if (whole != 0) take(whole);
-    }
-
-    // Whether the word of the structure at `at` has something that is no floating point number.
-    static bool has_integer(const DwarfType& structure, std::uint64_t at, int depth = 0) {
-        if (depth > kDeepestType) return true;
-        return std::ranges::any_of(member_names(structure), [&](const std::string& name) {
-            const auto member = find_member(structure, name);
-            if (!member) return false;
-            const DwarfType type = gpufs::type_of(member->entry).stripped();
-            const std::uint64_t end = member->at + type.bytes().value_or(1);
-            if (end <= at || member->at >= at + kWord) return false;
-            if (type.kind() == DwarfKind::structure)
-                return has_integer(type.defined(), at > member->at ? at - member->at : 0,
-                                   depth + 1);
-            DwarfType element = type;
-            for (int i = 0; element.kind() == DwarfKind::array && i < kDeepestType; ++i)
-                element = element.target().stripped();
-            return element.kind() != DwarfKind::floating;
-        });
-    }
-
-    std::vector<std::size_t> registers_;
-    std::size_t next_ = 0;
-#ifdef __aarch64__
-    std::int64_t stack_ = 0;
-#else
-    std::int64_t stack_ = kWord;  // behind the return address
-#endif
-};
 
 template <class Answer>
 Answer without_dwarf(const std::string& path) {
@@ -332,7 +206,7 @@ TypePtr ProgramTypes::type_of(const DwarfType& given, int depth) {
 
 std::shared_ptr<const Structure> ProgramTypes::structure(std::size_t number) {
     if (number == 0 || number > structures_.size()) return nullptr;
-    if (const auto known = structures_[number - 1].structure) return known;
+    if (auto known = structures_[number - 1].structure) return known;
     const DwarfType type = structures_[number - 1].type;
     if (!type.bytes()) return nullptr;  // only declared
     auto made = std::make_shared<Structure>();

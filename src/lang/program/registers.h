@@ -10,7 +10,8 @@ namespace gpufs {
 
 // Where struct pt_regs of this architecture has a register, in bytes, by the kernel's names
 // (arch/*/include/uapi/asm/ptrace.h): x86-64's also with an r in front ("ax" and "rax"), arm64's as
-// r0 or x0, and on both "ip" ("pc") and "sp". Absent for a name of none, and on other architectures.
+// r0 or x0, and on both "ip" ("pc") and "sp". Absent for a name of none, and on other
+// architectures.
 std::optional<std::size_t> register_offset(std::string_view name);
 
 // The same for the names that assembly has for registers and their lower parts, with or without a

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_SUITE(bt_parameters)
 
 // Each function prints what it is given, and so does the script.
 BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
-    constexpr std::string_view kFunctions[] = {"many", "mixed", "made", "linked"};
+    constexpr std::string_view kFunctions[] = {"many", "mixed", "crowded", "made", "linked"};
     for (const char* const build : {"parameters-O0", "parameters-O2"}) {
         const std::string file = test::Nest::build_file(build);
         const auto at = [&](const char* function) { return cat("uprobe:", file, ':', function); };
@@ -50,6 +50,9 @@ BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
                  at("mixed"),
                  " { printf(\"script mixed %d %d %ld %s %u\\n\", args.a, args.b, args.c, "
                  "str(args.text), args.last) } ",
+                 at("crowded"),
+                 " { printf(\"script crowded %d %ld %ld\\n\", args.first, args.sixth, args.last) "
+                 "} ",
                  at("made"), " { printf(\"script made %d %ld\\n\", args.seed, args.other) } ",
                  at("linked"),
                  " { $n = args.node->next; printf(\"script linked %d %d %u %u %s %d\\n\", "
