@@ -109,11 +109,8 @@ struct BtOption {
     void (*take)(BtChoices& choices, const std::string& value);
 };
 constexpr BtOption kOptions[] = {
-    {'e', nullptr, true,
-     [](BtChoices& in, const std::string& value) {
-         if (in.program) throw UsageError("-e is given twice", "'gpufs run' takes several scripts");
-         in.program = value;
-     }},
+    // Of several the last one is run.
+    {'e', nullptr, true, [](BtChoices& in, const std::string& value) { in.program = value; }},
     {'p', nullptr, true,
      [](BtChoices& in, const std::string& value) {
          in.script.pids.push_back(parse_bt_pid(value));

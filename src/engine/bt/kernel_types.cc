@@ -134,7 +134,10 @@ std::optional<World::Enumerator> KernelTypes::enumerator(const std::string& name
     return first_of({}, [&](Source& source) -> std::optional<World::Enumerator> {
         const auto found = source.btf->enumerator(name);
         if (!found) return std::nullopt;
-        return World::Enumerator{found->number, type_of(source, found->type)};
+        // As wide as other constants.
+        Type type = *type_of(source, found->type);
+        type.bytes = kWord;
+        return World::Enumerator{found->number, std::make_shared<const Type>(std::move(type))};
     });
 }
 

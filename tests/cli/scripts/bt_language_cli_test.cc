@@ -79,8 +79,9 @@ BOOST_AUTO_TEST_CASE(a_difference_is_signed) {
 BOOST_AUTO_TEST_CASE(enumerators_of_the_kernel_have_their_names,
                      *ut::precondition(test::has_types)) {
     check_outcomes({
-        {"begin { printf(\"%s %d\\n\", PIDTYPE_SID, PIDTYPE_SID); print(PIDTYPE_SID) }",
-         "PIDTYPE_SID 3\nPIDTYPE_SID\n"},
+        {"begin { printf(\"%s %d\\n\", PIDTYPE_SID, PIDTYPE_SID); print(PIDTYPE_SID); "
+         "print(sizeof(PIDTYPE_SID)) }",
+         "PIDTYPE_SID 3\nPIDTYPE_SID\n8\n"},
         {"begin { print(curtask->sched_info.pcount >= 0); print((ksym(0) == ksym(0))) }",
          "true\ntrue\n"},
     });

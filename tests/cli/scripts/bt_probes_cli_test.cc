@@ -82,12 +82,6 @@ BOOST_AUTO_TEST_CASE(a_commands_system_calls_are_its_own) {
     BOOST_TEST(test::has(ended.out, "@[\n        "), ended.out);
 }
 
-BOOST_AUTO_TEST_CASE(one_script_is_run) {
-    const Ended ended = test::gpufs({"bt", "-e", "begin { }", "-e", "end { }"});
-    BOOST_TEST(ended.err == "ERROR: -e is given twice\nHINT: 'gpufs run' takes several scripts\n");
-    BOOST_TEST(ended.status != 0);
-}
-
 BOOST_AUTO_TEST_CASE(other_signals_have_no_probes) {
     const Ended ended = test::gpufs({"bt", "-e", "self:signal:SIGHUP { }"});
     BOOST_TEST(ended.status == 2);
