@@ -135,6 +135,7 @@ private:
 void Recording::run(RunLoop& loop) {
     RecordingFile file = open();
     const trace_dat::Head head = read_head();
+    recorder_.take_room(file, head);
     session_.start();
     loop.begin();
     follow(loop, file, head);

@@ -58,11 +58,20 @@ Recorder::Recorder(const Tracefs& at, const Tracefs& top)
     if (cpus_.empty()) throw UnsupportedError(cat("there is no buffer in '", at.root(), "'"));
 }
 
+void Recorder::complete(trace_dat::Head& head, std::size_t names_bytes) const {
+    head.cpus = cpus_.back().number + 1;
+    head.names_room = names_bytes + kNamesRoom;
+    head.stats_room = kStatisticsRoom;
+}
+
+void Recorder::take_room(RecordingFile& file, trace_dat::Head head) {
+    complete(head, names().size());
+    file.take_room(head);
+}
+
 void Recorder::begin(RecordingFile& file, trace_dat::Head head, std::uint64_t most) {
     const std::string known = names();
-    head.cpus = cpus_.back().number + 1;
-    head.names_room = known.size() + kNamesRoom;
-    head.stats_room = kStatisticsRoom;
+    complete(head, known.size());
     file.begin(head, most);
     file.set_names(known);
 }

@@ -29,6 +29,9 @@ public:
     // Throws SysError.
     Recorder(const Tracefs& at, const Tracefs& top);
 
+    // Before the recording begins: takes the room for what the file begins with on the disk. Throws
+    // SysError if there is none.
+    void take_room(RecordingFile& file, trace_dat::Head head);
     // Begins the file, with room for `most` bytes of each CPU.
     void begin(RecordingFile& file, trace_dat::Head head, std::uint64_t most);
 
@@ -69,6 +72,7 @@ private:
     using Move = bool (PageMover::*)(int, PageMover::Target&, std::uint64_t);
     bool move_with(Move how, RecordingFile& file, std::uint64_t most);
     std::string statistics(const Cpu& cpu) const;
+    void complete(trace_dat::Head& head, std::size_t names_bytes) const;
     std::string names();
 
     Tracefs at_;

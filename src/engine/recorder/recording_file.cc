@@ -52,7 +52,22 @@ void RecordingFile::check_file() const {
 }
 
 RecordingFile::~RecordingFile() {
-    if (is_new_ && !has_begun()) ::unlink(path_.c_str());
+    if (has_begun()) return;
+    if (is_new_)
+        ::unlink(path_.c_str());
+    else
+        give_room_back();
+}
+
+// What is taken behind the file's end.
+void RecordingFile::give_room_back() const {
+    struct stat file {};
+    [[maybe_unused]] const bool is_done =
+        ::fstat(fd_.get(), &file) == 0 && ::ftruncate(fd_.get(), file.st_size) == 0;
+}
+
+void RecordingFile::take_room(const trace_dat::Head& head) {
+    require_room(trace_dat::encode_head(head).bytes.size());
 }
 
 void RecordingFile::begin(const trace_dat::Head& head, std::uint64_t most) {
@@ -83,9 +98,7 @@ void RecordingFile::require_room(std::uint64_t bytes) const {
         return;
     const int code = may_be_as_large ? errno : EFBIG;
     if (!is_full_disk(code)) return;
-    struct stat file {};
-    // Gives back what was taken before the disk was full.
-    if (::fstat(fd_.get(), &file) == 0 && ::ftruncate(fd_.get(), file.st_size) == -1) errno = code;
+    give_room_back();
     throw SysError(code, cat("write to '", path_, "'"));
 }
 

@@ -25,6 +25,9 @@ public:
     RecordingFile(const RecordingFile&) = delete;
     RecordingFile& operator=(const RecordingFile&) = delete;
 
+    // Takes the room for the header on the disk, before what is recorded begins; the content stays.
+    // Throws SysError if there is none.
+    void take_room(const trace_dat::Head& head);
     // Replaces the file's content by the header. Each CPU has room for `most` bytes, or less if the
     // file cannot become that large. Throws SysError; the content remains if there is no room for
     // the header.
@@ -58,6 +61,7 @@ private:
     void check_file() const;
     void lock() const;
     void require_room(std::uint64_t bytes) const;
+    void give_room_back() const;
     void write(std::string_view bytes, std::uint64_t at) const;
     std::uint64_t room_for(std::uint64_t most, std::size_t cpus) const;
     bool copy(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) const;
