@@ -12,7 +12,8 @@ namespace {
 
 using DwarfKind = DwarfType::Kind;
 
-constexpr int kDeepestStructure = 32;  // in a damaged file, a structure may be in itself
+// In a damaged file a structure may be in itself, by ways whose number doubles with each level.
+constexpr int kDeepestStructure = 32, kMostStructures = 1'000;
 constexpr std::uint64_t kWordBytes = 8, kSmallStructure = 16;
 #ifdef __aarch64__
 constexpr bool kIsArm = true;
@@ -22,25 +23,29 @@ constexpr bool kIsArm = false;
 constexpr std::int64_t kFirstOnStack = kIsArm ? 0 : 8;
 
 // An object of C++ that is not copied byte by byte. Not all compilers say it.
-bool is_by_address(const DwarfType& type, int depth = 0) {
+bool is_by_address(const DwarfType& type, int depth, int& left) {
     const DwarfEntry structure = type.defined().entry;
     const auto told = number_of(structure, dw::AT_calling_convention);
-    if (told || depth > kDeepestStructure) return told == dw::CC_pass_by_reference;
+    if (told || depth > kDeepestStructure || --left < 0) return told == dw::CC_pass_by_reference;
     bool is_it = false;
     for_each_child(structure, [&](const DwarfEntry& child) {
         const unsigned tag = child.tag();
         if (tag == dw::TAG_subprogram)  // a destructor of its own
             is_it = name_of(child).starts_with('~') && !find_attribute(child, dw::AT_defaulted);
         else if (tag == dw::TAG_member || tag == dw::TAG_inheritance)
-            is_it = is_by_address(type_of(child).stripped(), depth + 1);
+            is_it = is_by_address(type_of(child).stripped(), depth + 1, left);
         return !is_it;
     });
     return is_it;
 }
+bool is_by_address(const DwarfType& type) {
+    int left = kMostStructures;
+    return is_by_address(type, 0, left);
+}
 
 // Whether the word of the structure at `at` has something that is no floating point number.
-bool has_integer(const DwarfType& structure, std::uint64_t at, int depth = 0) {
-    if (depth > kDeepestStructure) return true;
+bool has_integer(const DwarfType& structure, std::uint64_t at, int depth, int& left) {
+    if (depth > kDeepestStructure || --left < 0) return true;
     return std::ranges::any_of(member_names(structure), [&](const std::string& name) {
         const auto member = find_member(structure, name);
         if (!member) return false;
@@ -48,12 +53,17 @@ bool has_integer(const DwarfType& structure, std::uint64_t at, int depth = 0) {
         const std::uint64_t end = member->at + type.bytes().value_or(1);
         if (end <= at || member->at >= at + kWordBytes) return false;
         if (type.kind() == DwarfKind::structure)
-            return has_integer(type.defined(), at - std::min(at, member->at), depth + 1);
+            return has_integer(type.defined(), at - std::min(at, member->at), depth + 1, left);
         DwarfType element = type;
         for (int i = 0; element.kind() == DwarfKind::array && i < kDeepestStructure; ++i)
             element = element.target().stripped();
         return element.kind() != DwarfKind::floating;
     });
+}
+
+bool has_integer(const DwarfType& structure, std::uint64_t at) {
+    int left = kMostStructures;
+    return has_integer(structure, at, 0, left);
 }
 
 std::size_t words_of(std::uint64_t bytes) {
