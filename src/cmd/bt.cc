@@ -22,7 +22,9 @@ int list(Context& ctx, const BtChoices& choices) {
     request.has_arguments = choices.run.verbose;
     if (!choices.script.pids.empty()) request.pid = choices.script.pids.front();
     std::vector<std::string> patterns{*choices.pattern};
-    if (is_regular_file(patterns.front())) {
+    if (choices.program) {
+        patterns = probes_of(choices.script, facts);
+    } else if (is_regular_file(patterns.front())) {
         ScriptChoices script = choices.script;
         script.source = read_script(patterns.front());
         patterns = probes_of(script, facts);

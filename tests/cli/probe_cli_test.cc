@@ -258,7 +258,11 @@ BOOST_AUTO_TEST_CASE(the_static_probes_of_a_file_are_listed) {
     const std::string file = cat("usdt:", probed(), ":probed:");
     const std::vector<std::string> expected = {
         "PROBE PLACES ARGUMENTS", file + "listened 2 arg0:s32 arg1:u64",
-        file + "passed 1 arg0:s32 arg1:s32 arg2:s32", file + "of__sizes 2 arg0:s32"};
+        file + "passed 1 arg0:s32 arg1:s32 arg2:s32",
+        file +
+            "dozen 1 arg0:u8 arg1:u8 arg2:u8 arg3:u8 arg4:u8 arg5:u8 arg6:u8 arg7:u8 arg8:u8 "
+            "arg9:u8 arg10:u8 arg11:s32",
+        file + "of__sizes 2 arg0:s32"};
     words.pop_back();  // what the compiler chose is in it
     BOOST_TEST(words == expected, boost::test_tools::per_element());
     BOOST_TEST(test::gpufs({"list", "--usdt", probed()}).out == listed.out);
@@ -266,7 +270,7 @@ BOOST_AUTO_TEST_CASE(the_static_probes_of_a_file_are_listed) {
     BOOST_TEST(has(test::gpufs({"list", "-p", "1"}).err, "-p goes with --usdt"));
     const Ended json = test::gpufs({"probe", "usdt", probed(), "--json"});
     BOOST_TEST(json.status == 0, json.err);
-    BOOST_TEST(lines_of(json.out).size() == 4u);
+    BOOST_TEST(lines_of(json.out).size() == 5u);
     BOOST_TEST(has(json.out, R"("name":"listened","places":2,"semaphore":true)"), json.out);
 }
 

@@ -28,6 +28,8 @@ void listened(int n, const char* text) {
 
 void passed(int n) {
     STATIC_PROBE("probed", "passed", "0", "-4@%0 -4@$7 -4@%1", "m"(n), "m"(n));
+    STATIC_PROBE("probed", "dozen", "0",
+                 "1@$0 1@$1 1@$2 1@$3 1@$4 1@$5 1@$6 1@$7 1@$8 1@$9 1@$10 -4@%0", "r"(n));
     STATIC_PROBE("probed", "of__sizes", "0", "-4@%0", "r"(n));
     STATIC_PROBE("probed", "of__sizes", "0", "8@%0", "r"(long{n}));
 #if defined __aarch64__

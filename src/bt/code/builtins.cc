@@ -47,10 +47,11 @@ ir::Temp ProbeCode::context_word(std::size_t offset) {
     return code_.load({*context_, static_cast<std::int64_t>(offset)}, ir::kU64);
 }
 
-ir::Temp ProbeCode::argument_number(unsigned number) {
+ir::Temp ProbeCode::argument_number(std::size_t number) {
     if (instance_.provider() == Provider::rawtracepoint) return context_word(number * kWord);
-    if (number < instance_.static_arguments.size())
-        return append_static_argument(code_, *context_, instance_.static_arguments[number]);
+    if (instance_.static_probe)
+        return append_static_argument(code_, *context_,
+                                      instance_.static_probe->arguments.at(number));
     const auto kind = function_kind(instance_.provider());
     const std::string name = gpufs::cat("arg", number);
     for (const gpufs::Field& field : function_fields(*kind))
@@ -142,7 +143,8 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
     if (name == "curtask") return of(code_.call(BPF_FUNC_get_current_task, {}));
     if (name == "ctx") return of(*context_);
     if (name == "kstack" || name == "ustack") return eval_stack(type);
-    if (name == "probe") return of(shared_.add_name(instance_.points.front().text));
+    if (name == "probe" && type->is(Kind::probe_name))
+        return of(shared_.add_name(instance_.points.front().text));
     if (name == "func") return eval_func(type);
     if (name == "retval") {
         if (!instance_.parameters.empty()) {
@@ -154,10 +156,12 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
         return of(context_word(fields.back().offset));
     }
     if (name == "usermode") return of(user_mode());
-    if (name == "probetype") {
+    if (name == "probe" || name == "probetype") {
         Value value;
         value.type = type;
-        value.literal = is_own(instance_.provider()) ? "special" : name_of(instance_.provider());
+        value.literal = name == "probe"                ? instance_.points.front().text
+                        : is_own(instance_.provider()) ? "special"
+                                                       : name_of(instance_.provider());
         return value;
     }
     if (name == "comm") {
@@ -166,7 +170,7 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
         value.is_task_name = true;
         return value;
     }
-    return of(argument_number(static_cast<unsigned>(name[3] - '0')));
+    return of(argument_number(static_argument_number(name).value()));
 }
 
 // Samples of a CPU may be of either; the other places are in one of the two.

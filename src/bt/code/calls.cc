@@ -122,11 +122,14 @@ Value ProbeCode::Calls::kaddr() {
 }
 
 Value ProbeCode::Calls::uaddr() {
-    return number_value(
-        in_.shared_.world()
-            .user_symbol(in_.instance_.points.front().target, *literal_of(argument(0)))
-            ->address,
-        type_);
+    const World::UserSymbol symbol = *in_.shared_.world().user_symbol(
+        in_.instance_.points.front().target, *literal_of(argument(0)));
+    if (!symbol.is_moved) return number_value(symbol.address, type_);
+    // The code and the variables of a file move together.
+    const ir::Temp here = in_.register_value("ip", call_.at);
+    return number_value(code_.compute(ir::Op::add, ir::kU64, here,
+                                      symbol.address - in_.instance_.file_address.value()),
+                        type_);
 }
 
 Value ProbeCode::Calls::percpu_kaddr() {

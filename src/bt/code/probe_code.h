@@ -101,7 +101,7 @@ private:
     class Calls;
     Value field_at(const Value& of, const Type::Field& field);
     Value remote_value(ir::Temp address, Space space, const TypePtr& type);
-    ir::Temp argument_number(unsigned number);
+    ir::Temp argument_number(std::size_t number);
     ir::Temp register_value(const std::string& name, const SourceRef& at);
     ir::Temp context_word(std::size_t offset);
     ir::Operand user_mode();

@@ -120,11 +120,14 @@ Value ProbeCode::Calls::str() {
     const auto known = has_limit ? in_.constant(*call_.operands[1]) : std::nullopt;
     value.literal = value.literal ? value.literal : argument_text(from);
     const bool is_text = value.literal || value.type->is(Kind::string);
+    // As str(p, N) was in bpftrace up to 0.22, N characters; since then the NUL counts.
+    const std::uint64_t behind = in_.shared_.options().types.is_old ? 1 : 0;
+    const std::uint64_t known_bytes =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(known.value_or(0), 0)) + behind;
     if (is_text && (!has_limit || (value.literal && known))) {
         if (known)
             value.literal->resize(
-                std::min(value.literal->size(),
-                         static_cast<std::size_t>(std::max<std::int64_t>(*known, 0))));
+                std::min<std::size_t>(value.literal->size(), known_bytes - (known_bytes != 0)));
         value.type = type_;
         return value;
     }
@@ -143,21 +146,21 @@ Value ProbeCode::Calls::str() {
     const Local made = in_.allocate(type_->bytes);
     in_.zero(made, type_->bytes);
     if (known) {
-        const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(*known, 0)) + 1;
-        in_.told_read(space, true,
-                      append_read_text(code_, space, in_.address_of(made),
-                                       std::min<std::uint64_t>(limit, type_->bytes), address));
+        in_.told_read(
+            space, true,
+            append_read_text(code_, space, in_.address_of(made),
+                             std::min<std::uint64_t>(known_bytes, type_->bytes), address));
     } else {
-        // min(n + 1, bytes), in a form whose bounds the verifier sees.
-        const ir::Temp limit = code_.new_temp(ir::kU64);
+        // In a form whose bounds the verifier sees.
+        ir::Temp limit = code_.new_temp(ir::kU64);
         const ir::Label is_small = code_.new_label();
         code_.assign(limit, in_.number(*call_.operands[1]));
-        code_.branch(ir::Cmp::lt, ir::kU64, limit, type_->bytes - 1, is_small);
-        code_.assign(limit, type_->bytes - 1);
+        code_.branch(ir::Cmp::le, ir::kU64, limit, type_->bytes - behind, is_small);
+        code_.assign(limit, type_->bytes - behind);
         code_.bind(is_small);
+        if (behind != 0) limit = code_.compute(ir::Op::add, ir::kU64, limit, behind);
         in_.told_read(space, true,
-                      append_read_text(code_, space, in_.address_of(made),
-                                       code_.compute(ir::Op::add, ir::kU64, limit, 1), address));
+                      append_read_text(code_, space, in_.address_of(made), limit, address));
     }
     return in_.load(made, type_);
 }

@@ -49,7 +49,7 @@ public:
     std::optional<std::string> read(std::string_view given, const std::string& value) {
         const std::string name = known_name(given);
         if (name == "max_strlen") {
-            auto complaint = number(name, value, kWord, kMostStringBytes);
+            auto complaint = number(name, value, 1, kMostStringBytes);
             if (!complaint) options_.types.string_bytes = align_up(number_, kWord);
             return complaint;
         }

@@ -36,7 +36,6 @@ constexpr PlainBuiltin kPlain[] = {
     {"jiffies"},
     {"ncpus"},
     {"usermode", Kind::integer, 1},
-    {"probe", Kind::probe_name},
     {"username", Kind::user_name},
 };
 
@@ -57,6 +56,10 @@ TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
     if (plain != std::end(kPlain))
         return plain->kind == Kind::integer ? integer_type(plain->bytes, false)
                                             : plain_type(plain->kind);
+    if (name == "probe")
+        return probe_as_text_.contains(&expr)
+                   ? string_type(align_up(instance_->points.front().text.size() + 1, kWord))
+                   : plain_type(Kind::probe_name);
     if (name == "probetype") return string_type(kProbeTypeBytes);
     if (name == "comm") return string_type(kCommBytes);
     if (name == "kstack" || name == "ustack") return type_of_stack(expr, name == "ustack");
@@ -82,13 +85,12 @@ TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
         return plain_type(Kind::probe_name);
     }
     if (name == "args") return type_of_args(expr);
-    if (name.size() == 4 && name.starts_with("arg") && name[3] >= '0' && name[3] <= '9')
-        return type_of_argument(expr, static_cast<unsigned>(name[3] - '0'));
+    if (const auto number = static_argument_number(name)) return type_of_argument(expr, *number);
     is_known = false;
     return nullptr;
 }
 
-TypePtr Inference::type_of_argument(const Expr& expr, unsigned number) {
+TypePtr Inference::type_of_argument(const Expr& expr, std::size_t number) {
     const Provider provider = instance_->provider();
     const bool has_arguments = is_at_function(provider) || provider == Provider::rawtracepoint;
     if (!has_arguments || at_return(provider))
@@ -97,18 +99,20 @@ TypePtr Inference::type_of_argument(const Expr& expr, unsigned number) {
                                      "uprobe, usdt and rawtracepoint"));
     else if (provider == Provider::usdt)
         return type_of_static_argument(expr, number);
-    else if (number > 5 && provider != Provider::rawtracepoint && provider != Provider::usdt)
+    else if (number > 5 && provider != Provider::rawtracepoint)
         complain(expr.at, gpufs::cat(expr.text, ": the first six arguments are in registers"));
+    else if (number > 11)  // CAST_TO_U64() of include/linux/args.h has as many
+        complain(expr.at, "a raw tracepoint has at most 12 arguments");
     return integer_type(kWord, false);
 }
 
-TypePtr Inference::type_of_static_argument(const Expr& expr, unsigned number) {
-    const auto& arguments = instance_->static_arguments;
+TypePtr Inference::type_of_static_argument(const Expr& expr, std::size_t number) {
+    // The file is not there: whoever attaches the probe says so.
+    if (!instance_->static_probe) return integer_type(kWord, false);
+    const auto& arguments = instance_->static_probe->arguments;
     if (number >= arguments.size()) {
-        // The file is not there: whoever attaches the probe says so.
-        if (!arguments.empty() || instance_->static_place)
-            complain(expr.at, gpufs::cat("the probe has ", counted(arguments.size(), "argument"),
-                                         ", from arg0 on"));
+        complain(expr.at, gpufs::cat("the probe has ", counted(arguments.size(), "argument"),
+                                     arguments.empty() ? "" : ", from arg0 on"));
         return integer_type(kWord, false);
     }
     const StaticArgument& argument = arguments[number];

@@ -117,6 +117,14 @@ TypePtr Inference::type_of_user_symbol(const Expr& expr, const FunctionRow&) {
         complain(expr.at, gpufs::cat("Could not resolve symbol: ", file, ":", *name));
         return nullptr;
     }
+    if (found->is_moved && !instance_->file_address) {
+        complain(expr.at,
+                 at_return(instance_->provider())
+                     ? gpufs::cat(file, " is loaded to any address, which a return does not tell")
+                     : "uaddr() is for the probes of programs",
+                 "keep it at the begin of a function: @[tid] = uaddr(...)");
+        return nullptr;
+    }
     const bool is_whole = found->bytes == 1 || found->bytes == 2 || found->bytes == 4;
     return pointer_type(integer_type(is_whole ? found->bytes : kWord, false), Space::user);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -75,8 +76,8 @@ private:
     TypePtr find_type(const Expr& expr);
     TypePtr type_of_identifier(const Expr& expr);
     TypePtr type_of_builtin(const Expr& expr, bool& is_known);
-    TypePtr type_of_argument(const Expr& expr, unsigned number);
-    TypePtr type_of_static_argument(const Expr& expr, unsigned number);
+    TypePtr type_of_argument(const Expr& expr, std::size_t number);
+    TypePtr type_of_static_argument(const Expr& expr, std::size_t number);
     TypePtr type_of_map(const Expr& expr);
     TypePtr type_of_member(const Expr& expr);
     std::vector<std::string> names_of_args() const;
@@ -169,6 +170,8 @@ private:
     bool takes_other_operand_ = false;
     unsigned loops_ = 0;
     const Expr* aggregation_ = nullptr;  // the call that a map is assigned
+    // Each `probe` that a function takes as a text.
+    std::set<const Expr*> probe_as_text_;
     // Those that whole() made, by what the table has.
     std::map<std::shared_ptr<const Structure>, std::shared_ptr<const Structure>> wholes_;
 };

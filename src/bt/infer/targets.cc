@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/error.h"
 #include "base/glob.h"
 #include "base/hex.h"
 #include "base/suggest.h"
@@ -14,7 +15,8 @@ namespace {
 
 // What of its target a block asks for.
 struct Asked {
-    bool args = false, result = false, probe = false, function = false, numbered = false;
+    bool args = false, result = false, probe = false, function = false, numbered = false,
+         address = false;
 
     explicit Asked(const Probe& probe_) {
         for_each_expr(probe_, [&](const Expr& expr) {
@@ -23,8 +25,8 @@ struct Asked {
             result = result || expr.text == "retval";
             probe = probe || expr.text == "probe";
             function = function || expr.text == "func";
-            numbered = numbered || (expr.text.size() == 4 && expr.text.starts_with("arg") &&
-                                    expr.text != "args");
+            numbered = numbered || static_argument_number(expr.text);
+            address = address || expr.text == "uaddr";
         });
     }
 };
@@ -42,10 +44,8 @@ public:
                 add_functions(point);
             else if (point.provider == Provider::rawtracepoint)
                 add_raw_tracepoints(point);
-            else if (point.provider == Provider::usdt && (asked_.numbered || asked_.probe))
-                add_static_probes(point);
-            else if (point.provider == Provider::uprobe || point.provider == Provider::uretprobe)
-                add_user_function(point);
+            else if (is_in_file(point.provider))
+                add_in_files(point);
             else if (point.provider == Provider::iter)
                 add_iterator(point);
             else
@@ -67,8 +67,7 @@ private:
         if (!asked_.probe)
             for (Instance& known : into_)
                 if (known.probe == &probe_ && known.provider() == point.provider && !known.event &&
-                    known.static_arguments.empty() && known.parameters.empty() &&
-                    !needs_own(point)) {
+                    !known.static_probe && known.parameters.empty() && !needs_own(point)) {
                     known.points.push_back(std::move(point));
                     return known;
                 }
@@ -89,6 +88,7 @@ private:
         if (point.provider == Provider::iter) return true;
         return (is_typed && (asked_.args || asked_.result)) ||
                (point.provider == Provider::uprobe && asked_.args) ||
+               (is_in_file(point.provider) && asked_.address) ||
                (asked_.function && !in_.options.has_cookies);
     }
 
@@ -154,24 +154,94 @@ private:
         made.parameters = std::move(*found);
     }
 
-    // A place each, where there are several: each has its arguments elsewhere.
-    void add_static_probes(const AttachPoint& point) {
-        const std::string space = point.space.empty() ? "*" : point.space;
-        const auto places = in_.world.static_probes(point.target, space, point.name);
-        if (places.empty()) {
-            add(point);  // whoever attaches it says why
-            return;
+    static bool is_in_file(Provider provider) {
+        return provider == Provider::uprobe || provider == Provider::uretprobe ||
+               provider == Provider::usdt;
+    }
+    static bool is_any(const std::string& file) { return file.empty() || file == "*"; }
+
+    // Whoever attaches the probe finds its file, too, also libraries that come later. Here it is
+    // found where the code depends on it, and where FILE stands for others.
+    bool is_left(const AttachPoint& point) const {
+        const std::string& file = point.target;
+        if (in_.world.is_recording()) return true;
+        const bool is_of_libraries = is_glob(file) && file.find('/') == file.npos;
+        if (is_of_libraries && !is_any(file))
+            return !asked_.args && !asked_.address &&
+                   !(asked_.numbered && point.provider == Provider::usdt);
+        return !is_glob(file) && !file.empty() && !in_.world.has_processes();
+    }
+
+    void add_in_files(const AttachPoint& point) {
+        if (is_left(point)) return add_in_file(point);
+        const World::UserFiles found = in_.world.user_files(point.target);
+        if (found.paths.empty()) return not_found(point, found.trouble, found.hint);
+        const bool is_pattern = is_any(point.target) || is_glob(point.target);
+        bool is_made = false;
+        for (const std::string& path : found.paths) {
+            AttachPoint one = point;
+            one.target = path;
+            if (is_pattern || found.paths.size() > 1) {
+                if (!has_place(one)) continue;
+                one.text = gpufs::cat(name_of(one.provider), ':', path, ':',
+                                      one.space.empty() ? "" : one.space + ':', one.name);
+            }
+            is_made = true;
+            add_in_file(one);
         }
+        if (!is_made) missing(point, gpufs::cat(point.target, ':', point.name));
+    }
+
+    // Of several files not all must have it, and not all are programs.
+    bool has_place(const AttachPoint& point) const {
+        if (point.address || !point.source.empty()) return true;
+        try {
+            if (point.provider == Provider::usdt) return !static_probes_of(point).empty();
+            return !in_.world.user_functions(point.target, point.name).empty();
+        } catch (const Error&) {
+            return false;
+        }
+    }
+
+    void add_in_file(const AttachPoint& point) {
+        if (point.provider == Provider::usdt)
+            add_static_probes(point);
+        else
+            add_user_function(point);
+    }
+
+    std::vector<World::StaticProbe> static_probes_of(const AttachPoint& point) const {
+        return in_.world.static_probes(point.target, point.space.empty() ? "*" : point.space,
+                                       point.name);
+    }
+
+    void add_static_probes(const AttachPoint& point) {
+        const bool is_each = asked_.numbered || asked_.probe || asked_.address;
+        if (!is_each && (!is_glob(gpufs::cat(point.space, point.name)) || is_glob(point.target)))
+            return void(add(point));
+        const auto places = static_probes_of(point);
+        if (places.empty()) return void(add(point));  // whoever attaches it says why
         if (places.size() > in_.options.most_probes) return too_many(point, places.size());
+        // A place each, where there are several: each has its arguments elsewhere.
+        std::vector<std::string> seen;
         for (std::size_t i = 0; i < places.size(); ++i) {
-            Instance instance;
-            instance.probe = &probe_;
-            instance.points.push_back(point);
-            instance.points.back().text =
+            AttachPoint one = point;
+            one.text =
                 gpufs::cat("usdt:", point.target, ':', places[i].provider, ':', places[i].name);
-            instance.static_arguments = places[i].arguments;
-            if (places.size() > 1) instance.static_place = i;
-            into_.push_back(std::move(instance));
+            if (is_each) {
+                Instance instance;
+                instance.probe = &probe_;
+                instance.points.push_back(std::move(one));
+                instance.static_probe = places[i];
+                instance.file_address = places[i].address;
+                if (places.size() > 1) instance.static_place = i;
+                into_.push_back(std::move(instance));
+            } else if (std::ranges::find(seen, one.text) == seen.end()) {
+                seen.push_back(one.text);
+                one.space = places[i].provider;
+                one.name = places[i].name;
+                add(std::move(one));
+            }
         }
     }
 
@@ -205,17 +275,22 @@ private:
                                     gpufs::cat("Offset outside the function bounds ('", point.name,
                                                "' size is ", symbol->bytes, ')'));
         }
+        const bool is_each = (asked_.probe && !is_glob(point.target)) || asked_.address;
         if (point.provider == Provider::uprobe && asked_.args)
             add_with_parameters(point);
-        else if (asked_.probe && is_glob(point.name) && is_one_file(point))
+        else if (is_each && is_glob(point.name))
             add_each_function(point);
         else
-            add(std::move(point));
+            add_function(std::move(point));
     }
 
-    // Not of a pattern, nor that of a process (-p).
-    static bool is_one_file(const AttachPoint& point) {
-        return !point.target.empty() && !is_glob(point.target);
+    Instance& add_function(AttachPoint point) {
+        Instance& made = add(std::move(point));
+        if (!asked_.address || made.provider() != Provider::uprobe) return made;
+        const AttachPoint& one = made.points.front();
+        if (const auto symbol = in_.world.user_symbol(one.target, one.name))
+            made.file_address = symbol->address + one.offset;
+        return made;
     }
 
     // Those that the pattern of a point names; empty, and a mistake is told, where they are none or
@@ -238,7 +313,8 @@ private:
     }
 
     void add_each_function(const AttachPoint& point) {
-        for (const std::string& name : user_functions_of(point)) add(of_function(point, name));
+        for (const std::string& name : user_functions_of(point))
+            add_function(of_function(point, name));
     }
 
     void add_with_parameters(const AttachPoint& point) {
@@ -254,7 +330,7 @@ private:
                 trouble = std::move(found);
                 continue;
             }
-            Instance& made = add(of_function(point, name));
+            Instance& made = add_function(of_function(point, name));
             for (World::UserParameter& parameter : found.parameters) {
                 made.parameters.push_back(
                     {std::move(parameter.name), std::move(parameter.type), 0, 0, 0});
@@ -315,13 +391,16 @@ private:
         return is_there ? std::string() : did_you_mean(point.name, names);
     }
 
-    // The config says what becomes of a probe whose target is not there.
     void missing(const AttachPoint& point, const std::string& name, std::string_view hint = {}) {
+        not_found(point,
+                  in_.options.is_old
+                      ? gpufs::cat(name_of(point.provider), " not found: ", name)
+                      : gpufs::cat("No matches for ", name_of(point.provider), ' ', name, '.'),
+                  hint);
+    }
+    // The config says what becomes of a probe whose target is not there.
+    void not_found(const AttachPoint& point, const std::string& message, std::string_view hint) {
         using Missing = TypeOptions::Missing;
-        const std::string message =
-            in_.options.is_old
-                ? gpufs::cat(name_of(point.provider), " not found: ", name)
-                : gpufs::cat("No matches for ", name_of(point.provider), ' ', name, '.');
         const Missing what = in_.options.if_missing(probe_);
         if (what == Missing::mistake) return in_.complain(point.at, message, hint);
         if (!first_missing_) first_missing_ = Mistake{point.at, message, std::string(hint)};

@@ -23,7 +23,8 @@ TypePtr Inference::type_of_str(const Expr& expr, const FunctionRow&) {
     if (expr.operands.size() == 2) {
         const auto length = constant(*expr.operands[1]);
         if (length && *length >= 0)
-            bytes = std::min(bytes, align_up(static_cast<std::size_t>(*length) + 1, kWord));
+            bytes = std::min(
+                bytes, align_up(static_cast<std::size_t>(*length) + in_.options.is_old, kWord));
     }
     if (!of) return nullptr;
     if (of->is(Kind::string))

@@ -142,6 +142,9 @@ void AttachPointParser::split() {
         if (text[i] == '"') {
             is_in_quotes = !is_in_quotes;
             part.is_quoted = true;
+        } else if (text[i] == '\\' && is_in_quotes && i + 1 < text.size()) {
+            part.text += text[++i];
+            point_.text += text[i];
         } else if (text[i] == ':' && !is_in_quotes) {
             part.at.span.end = std::max(part.at.span.begin, part.at.span.end - 1);
             point_.text += ':';

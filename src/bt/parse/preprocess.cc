@@ -31,10 +31,11 @@ bool is_known_header(std::string_view name) {
         "target",      "trace",  "uapi",    "ufs",         "vdso",     "video",     "virt",
         "xen"};
     constexpr std::string_view kFiles[] = {
-        "assert.h", "ctype.h",   "errno.h",  "fcntl.h",   "float.h", "inttypes.h",
-        "limits.h", "netdb.h",   "poll.h",   "pthread.h", "sched.h", "signal.h",
-        "stdarg.h", "stdbool.h", "stddef.h", "stdint.h",  "stdio.h", "stdlib.h",
-        "string.h", "time.h",    "unistd.h", "vmlinux.h"};
+        "assert.h",  "ctype.h",  "dirent.h",   "elf.h",    "endian.h",  "errno.h",   "fcntl.h",
+        "float.h",   "grp.h",    "inttypes.h", "limits.h", "math.h",    "netdb.h",   "poll.h",
+        "pthread.h", "pwd.h",    "sched.h",    "signal.h", "stdarg.h",  "stdbool.h", "stddef.h",
+        "stdint.h",  "stdio.h",  "stdlib.h",   "string.h", "syscall.h", "syslog.h",  "termios.h",
+        "time.h",    "unistd.h", "vmlinux.h"};
     const std::size_t slash = name.find('/');
     if (slash == name.npos) return std::ranges::find(kFiles, name) != std::end(kFiles);
     return name.starts_with('/') || name.starts_with("../") ||

@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "base/scan.h"
+#include "lang/program/static_argument.h"
 
 namespace gpufs::bt {
 namespace {
@@ -58,10 +58,10 @@ bool contains(auto& words, std::string_view word) {
     return std::ranges::find(words, word) != words.end();
 }
 
-// "arg0" to "arg9", "sarg0" to "sarg9".
+// "arg0", "arg11", "sarg0".
 bool is_numbered_argument(std::string_view name) {
     if (name.starts_with('s')) name.remove_prefix(1);
-    return name.size() == 4 && name.starts_with("arg") && is_digit(name[3]);
+    return static_argument_number(name).has_value();
 }
 
 struct ProviderRow {

@@ -32,7 +32,12 @@ template <Type::Kind kind>
 TypePtr plain() {
     return plain_type(kind);
 }
-// bpftrace's own words for types; "string" and "buffer" have a size behind them.
+template <std::size_t count>
+TypePtr bytes() {
+    return bytes_type(count);
+}
+// bpftrace's own words for types, and those of C that are no integers; "string" and "buffer" have a
+// size behind them.
 constexpr Word kWords[] = {
     {"int8", sized_integer<1, true>},
     {"int16", sized_integer<2, true>},
@@ -43,6 +48,8 @@ constexpr Word kWords[] = {
     {"uint32", sized_integer<4, false>},
     {"uint64", sized_integer<8, false>},
     {"bool", boolean_type},
+    {"float", bytes<4>},
+    {"double", bytes<8>},
     {"void", none_type},
     {"inet", plain<Type::Kind::inet>},
     {"macaddr_t", plain<Type::Kind::mac_address>},

@@ -50,10 +50,12 @@ struct Instance {
     // Of its one function of a program, likewise: where each parameter is.
     std::vector<StaticArgument> parameter_places;
     bool asks_function = false;  // `func`
-    // Of its static probe (usdt), where it asks for arguments: where they are, and at which of the
-    // probe's places it runs, where there are several.
-    std::vector<StaticArgument> static_arguments;
+    // Of its static probe (usdt), where it asks for what differs between its places: where it has
+    // its arguments, and at which of the places it runs, where there are several.
+    std::optional<World::StaticProbe> static_probe;
     std::optional<std::size_t> static_place;
+    // Where the file of its one probe of a program has the place, where uaddr() asks for it.
+    std::optional<std::uint64_t> file_address;
     std::unordered_map<const Expr*, TypePtr> types;
     std::unordered_map<const Expr*, std::size_t> uses;        // of variables: which one
     std::unordered_map<const Stmt*, std::size_t> declares;    // let and for: likewise

@@ -28,7 +28,17 @@ public:
     // The kernel's functions that match a shell pattern and can be probed, sorted.
     virtual std::vector<std::string> functions(const std::string& pattern) = 0;
 
-    // The functions of a program or library, by its path or name, likewise.
+    // The files that the FILE of a probe of programs stands for: those of a shell pattern, or one.
+    // Of the processes that are looked at (-p), where there are any: the files that they see at the
+    // path, or have mapped by that name; "" and "*" are all that they have mapped.
+    struct UserFiles {
+        std::vector<std::string> paths;
+        std::string trouble, hint;  // why there are none
+    };
+    virtual UserFiles user_files(const std::string& file) = 0;
+    virtual bool has_processes() = 0;
+    // The functions of a program or library, by its path or name, likewise. Throws Error where the
+    // file is neither, as static_probes() does.
     virtual std::vector<std::string> user_functions(const std::string& file,
                                                     const std::string& pattern) = 0;
     // What a function of a program or library is given, by its debug information.
@@ -84,6 +94,7 @@ public:
     struct UserSymbol {
         std::uint64_t address = 0;  // as the file has it
         std::size_t bytes = 0;
+        bool is_moved = false;  // the file is loaded to any address: it is a library, or as one
     };
     virtual std::optional<UserSymbol> user_symbol(const std::string& file,
                                                   const std::string& name) = 0;
@@ -99,6 +110,7 @@ public:
     struct StaticProbe {
         std::string provider, name;
         std::vector<StaticArgument> arguments;
+        std::uint64_t address = 0;  // as in UserSymbol
     };
     virtual std::vector<StaticProbe> static_probes(const std::string& file,
                                                    const std::string& provider,

@@ -10,6 +10,7 @@
 #include "base/scan.h"
 #include "cmd/shared/getopt_words.h"
 #include "cmd/shared/source_input.h"
+#include "kernel/elf/debug_file.h"
 
 namespace gpufs {
 namespace {
@@ -26,20 +27,22 @@ constexpr const char* kHelp =
     "  -e PROGRAM        the script itself; FILE '-' is standard input\n"
     "  -l, --list        list probes: 'tracepoint:sched:*', 'kprobe:vfs_*', 'uprobe:FILE:*',\n"
     "                    or those of a script; with -v also their arguments\n"
-    "  -p PID            only what this process does\n"
-    "  -c CMD            run CMD (words, no shell), and end with it\n"
+    "  -p, --pid PID     only what this process does\n"
+    "  -c, --cmd CMD     run CMD (words, no shell), and end with it\n"
     "  -f FORMAT         text or json\n"
     "  -o, --output FILE write the output to FILE\n"
     "  -B MODE           buffering of the output: line, full, none\n"
-    "  -k                warn where an element is read or deleted that is not in its map, and\n"
+    "  -k, --warnings    warn where an element is read or deleted that is not in its map, and\n"
     "                    where memory cannot be read\n"
-    "  -q                do not say what is attached\n"
-    "  -v                show the verifier's whole log of what it refuses\n"
-    "  -d PASS           show what a pass of the compiler makes of the script, and end: ast (its\n"
+    "  -q, --quiet       do not say what is attached\n"
+    "  -v, --verbose     show the verifier's whole log of what it refuses\n"
+    "  -d, --debug PASS  show what a pass of the compiler makes of the script, and end: ast (its\n"
     "                    text as a tree), types, ir (before registers are assigned), asm\n"
     "  -I DIR            look here, too, for files that the script includes or imports\n"
     "  --include FILE    as #include does in front of the script\n"
     "  --probe-filter RE only the probes whose names match this regular expression\n"
+    "  --debuginfo DIR[:DIR]\n"
+    "                    look here, too, for separate debug files\n"
     "  --dry-run         load the programs and say where each would run; attach nothing\n"
     "  --unwind fp|dwarf|auto\n"
     "                    how user stacks are taken: by frame pointers, by unwind tables, by these\n"
@@ -94,6 +97,12 @@ void take_command(BtChoices& choices, const std::string& words) {
     if (choices.run.command.empty()) throw UsageError("-c takes a command");
 }
 
+// Of several options all folders are looked in.
+void take_debug_folders(BtChoices&, const std::string& folders) {
+    const char* const given = std::getenv(kDebugFoldersVariable);
+    ::setenv(kDebugFoldersVariable, (given ? cat(given, ':', folders) : folders).c_str(), 1);
+}
+
 void take_format(BtChoices& choices, const std::string& name) {
     if (name != "text" && name != "json")
         throw UsageError(cat("Invalid output format \"", name, '"'),
@@ -111,22 +120,22 @@ struct BtOption {
 constexpr BtOption kOptions[] = {
     // Of several the last one is run.
     {'e', nullptr, true, [](BtChoices& in, const std::string& value) { in.program = value; }},
-    {'p', nullptr, true,
+    {'p', "pid", true,
      [](BtChoices& in, const std::string& value) {
          in.script.pids.push_back(parse_bt_pid(value));
      }},
-    {'c', nullptr, true, take_command},
+    {'c', "cmd", true, take_command},
     {'f', nullptr, true, take_format},
     {'o', "output", true, [](BtChoices& in, const std::string& value) { in.output = value; }},
     {'B', nullptr, true,
      [](BtChoices&, const std::string& value) {
          checked("-B", value, {"line", "full", "none"});
      }},
-    {'k', nullptr, false,
+    {'k', "warnings", false,
      [](BtChoices& in, const std::string&) { in.script.tells_failures = true; }},
-    {'q', nullptr, false, [](BtChoices& in, const std::string&) { in.is_quiet = true; }},
-    {'v', nullptr, false, [](BtChoices& in, const std::string&) { in.run.verbose = true; }},
-    {'d', nullptr, true,
+    {'q', "quiet", false, [](BtChoices& in, const std::string&) { in.is_quiet = true; }},
+    {'v', "verbose", false, [](BtChoices& in, const std::string&) { in.run.verbose = true; }},
+    {'d', "debug", true,
      [](BtChoices& in, const std::string& value) {
          in.script.stage = checked("-d", value, {"ast", "types", "ir", "asm"});
      }},
@@ -137,6 +146,9 @@ constexpr BtOption kOptions[] = {
      [](BtChoices& in, const std::string& value) { in.script.includes.push_back(value); }},
     {0, "probe-filter", true,
      [](BtChoices& in, const std::string& value) { in.script.probe_filter = value; }},
+    {0, "debuginfo", true, take_debug_folders},
+    // The kernel counts the listeners of a probe's semaphore in each process that has the file.
+    {0, "usdt-file-activation", false, [](BtChoices&, const std::string&) {}},
     {0, "dry-run", false, [](BtChoices& in, const std::string&) { in.run.dry_run = true; }},
     {0, "unwind", true,
      [](BtChoices& in, const std::string& value) { in.run.unwind = parse_unwind(value); }},
@@ -176,6 +188,8 @@ void take_words(BtChoices& choices, std::vector<std::string> words) {
     if (choices.pattern) {
         if (words.size() > 1) throw UsageError("-l takes one pattern");
         if (!words.empty()) choices.pattern = words[0];
+        if (choices.program)
+            choices.script.source = {std::string(kStandardInput), *choices.program};
     } else if (choices.program) {
         choices.script.source = {std::string(kStandardInput), *choices.program};
         choices.script.arguments = std::move(words);

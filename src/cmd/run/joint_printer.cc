@@ -32,6 +32,10 @@ JointPrinter::JointPrinter(Context& ctx, RunningProgram& running, MonitorPrinter
     }
 }
 
+void JointPrinter::stop_commands_when(const std::function<bool()>& is_stopping) {
+    for (const Part& part : scripts_) part.printer->stop_commands_when(is_stopping);
+}
+
 void JointPrinter::print_by(RunPrinter& printer, const RecordLayout& layout,
                             std::span<const std::byte> record) {
     if (last_ && last_ != &printer) last_->hand_over();
@@ -82,6 +86,7 @@ void JointPrinter::print_interval(std::uint64_t now_ns) {
 
 LossLedger JointPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
     flush();
+    for (const Part& part : scripts_) known.add(part.printer->commands_left());
     return monitors_.print_end(now_ns, std::move(known));
 }
 

@@ -28,6 +28,8 @@ public:
                  const std::vector<const bt::Compiled*>& scripts, const MakeNames& make_names);
 
     MonitorPrinter& monitors() { return monitors_; }
+    // As ScriptPrinter has it.
+    void stop_commands_when(const std::function<bool()>& is_stopping);
 
     void begin_batch() override { monitors_.begin_batch(); }
     void print(const RecordLayout& layout, std::span<const std::byte> record) override;

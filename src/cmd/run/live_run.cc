@@ -251,8 +251,10 @@ void LiveRun::tell_child() {
 void LiveRun::open_printer() {
     if (choices_.script) {
         script_names_ = live_script_names(symbols_->symbols(), monitor_);
-        printer_ = std::make_unique<ScriptPrinter>(ctx_, monitor_, *choices_.script,
-                                                   choices_.form(), *script_names_);
+        auto script = std::make_unique<ScriptPrinter>(ctx_, monitor_, *choices_.script,
+                                                      choices_.form(), *script_names_);
+        script->stop_commands_when([this] { return loop_.is_interrupted(); });
+        printer_ = std::move(script);
         return;
     }
     ValueNames names = symbols_->names(choices_.probe_frames ? LiveSymbols::ProbeFrames::shown
@@ -263,6 +265,7 @@ void LiveRun::open_printer() {
                                            choices_.scripts, [this](const RunningProgram& part) {
                                                return live_script_names(symbols_->symbols(), part);
                                            });
+        joint->stop_commands_when([this] { return loop_.is_interrupted(); });
         monitor_printer_ = &joint->monitors();
         printer_ = std::move(joint);
         return;

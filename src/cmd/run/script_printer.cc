@@ -242,6 +242,11 @@ void ScriptPrinter::join(const bt::SentRecord& record, bt::Bytes bytes) {
 }
 
 void ScriptPrinter::run_command(const std::string& command) {
+    // Those that wait may be many, and the commands may cause more of them.
+    if (is_stopping_ && is_stopping_()) {
+        ++commands_left_;
+        return;
+    }
     flush();
     std::string text;
     run_shell(command, [&](std::string_view part) {
@@ -311,6 +316,11 @@ void ScriptPrinter::tell_full_maps() {
     flush();
 }
 
+LossLedger ScriptPrinter::commands_left() const {
+    if (commands_left_ == 0) return {};
+    return {{"commands of system(), the run was ended", Loss::exactly(commands_left_)}};
+}
+
 void ScriptPrinter::print_interval(std::uint64_t) {
     print_maps();
     flush();
@@ -322,6 +332,7 @@ LossLedger ScriptPrinter::print_end(std::uint64_t, LossLedger known) {
     if (script_.output.prints_maps_on_exit) print_maps();
     flush();
     tell_full_maps();
+    known.add(commands_left());
     LossLedger losses = read_losses(std::move(known), running_, maps_);
     output_.losses(losses, read_tallies(running_, maps_));
     flush();

@@ -34,6 +34,11 @@ public:
     void flush() override;
     std::optional<int> exit_status() const noexcept override { return exit_status_; }
     void print_on() override { is_silent_ = false; }
+    // From when on this holds, commands of system() are not run any more: they are lost.
+    LossLedger commands_left() const;
+    void stop_commands_when(std::function<bool()> is_stopping) {
+        is_stopping_ = std::move(is_stopping);
+    }
     void begin_run(std::uint64_t now_ns) override;
     void print_interval(std::uint64_t now_ns) override;
     LossLedger print_end(std::uint64_t now_ns, LossLedger known) override;
@@ -76,6 +81,8 @@ private:
     std::map<const bt::SentRecord*, bt::FormatText> formats_;
     std::optional<int> exit_status_;
     bool is_silent_ = false;
+    std::function<bool()> is_stopping_;
+    std::uint64_t commands_left_ = 0;
 };
 
 }  // namespace gpufs

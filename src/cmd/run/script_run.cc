@@ -172,7 +172,7 @@ std::string failed_to_open(const std::string& path, int code) {
 }
 
 std::vector<std::string> probes_of(const ScriptChoices& script, KernelFacts& facts) {
-    bt::KernelWorld world(facts);
+    bt::KernelWorld world(facts, script.pids);
     std::vector<std::string> patterns;
     for (const bt::Probe& probe : parse_script(script, world).probes)
         for (const bt::AttachPoint& point : probe.points) patterns.push_back(point.text);
@@ -181,7 +181,7 @@ std::vector<std::string> probes_of(const ScriptChoices& script, KernelFacts& fac
 
 bt::Compiled compile_script(Context& ctx, const ScriptChoices& script, KernelFacts& facts,
                             TraceFile* recording) {
-    bt::KernelWorld world(facts);
+    bt::KernelWorld world(facts, script.pids);
     bt::Script tree = parse_script(script, world);
     return compile_tree(ctx, script, tree, world, options_for(script, facts, recording));
 }
@@ -190,7 +190,7 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
     std::optional<TraceFile> recording;
     if (choices.input) choices.recording = &recording.emplace(*choices.input);
     KernelFacts facts = recording ? KernelFacts(recording->context().events) : KernelFacts();
-    bt::KernelWorld world(facts);
+    bt::KernelWorld world(facts, script.pids);
     bt::Script tree = parse_script(script, world);
     if (script.stage == "ast") {
         ctx.out.write(bt::ast_text(tree));

@@ -48,12 +48,18 @@ constexpr Named kMaps[] = {
     {"ringbuf", BPF_MAP_TYPE_RINGBUF},
 };
 
+// bpftrace's names for what others link and gpufs has of its own; scripts' tests ask for them.
+constexpr const char* kBuiltIn[] = {"bcc library path resolution", "libdw (DWARF support)",
+                                    "dwunwind (DWARF stack unwinding)"};
+
 class Info {
 public:
     explicit Info(KernelFacts& facts) : facts_(facts), types_(facts) {}
 
     std::vector<std::string> make() {
         system();
+        section("Build");
+        for (const char* part : kBuiltIn) say(part, "yes");
         section("Kernel helpers");
         for (const Named& helper : kHelpers)
             say(helper.name, facts_.features().ask_helper(BPF_PROG_TYPE_KPROBE, helper.number));

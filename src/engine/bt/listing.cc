@@ -31,28 +31,6 @@
 namespace gpufs::bt {
 namespace {
 
-// The files that a shell pattern names. glob(3) also knows ~USER, for which a static binary would
-// carry the name services.
-std::vector<std::string> expand_path(const std::string& pattern) {
-    std::vector<std::string> found{pattern.starts_with('/') ? "/" : "."};
-    for (const std::string& part : split(pattern, '/')) {
-        if (part.empty()) continue;
-        std::vector<std::string> below;
-        for (const std::string& folder : found) {
-            if (!is_glob(part)) {
-                below.push_back(path_from(folder, part));
-                continue;
-            }
-            for (const std::string& name : list_directory_if_readable(folder))
-                if (glob_match(part, name) && (name[0] != '.' || part[0] == '.'))
-                    below.push_back(path_from(folder, name));
-        }
-        found = std::move(below);
-    }
-    std::erase_if(found, [](const std::string& path) { return !is_regular_file(path); });
-    return found;
-}
-
 // The part of a pattern up to the colon behind its path, and the rest; "*" where there is none.
 std::pair<std::string, std::string> split_path(const std::string& text) {
     const auto slash = text.rfind('/');
@@ -300,21 +278,14 @@ void Listing::typed_functions(Provider provider, const std::string& name) {
 
 void Listing::files(Provider provider, const std::string& name) {
     const auto [path, rest] = split_path(name);
-    if ((path.empty() || path == "*") && request_.pid) {
-        for (const std::string& one : mapped_code_files(*request_.pid)) file(provider, one, rest);
-        return;
-    }
-    if (path.empty())
-        throw UsageError(cat(name_of(provider), " needs the path of a program or a library"),
-                         cat("such as '", name_of(provider), ":libc:*', or a process with -p"));
-    if (is_glob(path)) {
-        for (const std::string& one : expand_path(path)) file(provider, one, rest);
-        return;
-    }
-    const auto found = find_code_file(path);
-    if (const Absent* absent = std::get_if<Absent>(&found))
+    std::vector<int> pids;
+    if (request_.pid) pids.push_back(*request_.pid);
+    const auto found = find_code_files(path, pids);
+    if (const Absent* absent = std::get_if<Absent>(&found)) {
+        if (is_glob(path)) return;  // of a pattern, none
         throw UsageError(absent->why, absent->hint);
-    file(provider, std::get<std::string>(found), rest);
+    }
+    for (const std::string& one : std::get<0>(found)) file(provider, one, rest);
 }
 
 void Listing::file(Provider provider, const std::string& path, const std::string& name) {

@@ -48,41 +48,54 @@ std::vector<std::string> KernelWorld::functions(const std::string& pattern) {
     return facts_.functions(pattern);
 }
 
-std::vector<std::string> KernelWorld::user_functions(const std::string& file,
-                                                     const std::string& pattern) {
-    const auto path = find_code_file(file);
-    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return {};
-    std::vector<std::string> names;
-    for (ElfFunction& function : find_functions(std::get<std::string>(path), pattern))
-        names.push_back(std::move(function.name));
-    sort_unique(names);
-    return names;
+// What `ask` says of a file; nothing, or why, where there is none.
+template <class Ask>
+auto KernelWorld::of_file(const std::string& file, Ask ask) const {
+    using Answer = decltype(ask(file));
+    Absent absent{"a recording has no programs", ""};
+    if (!facts_.is_recording()) {
+        auto path = find_code_file(file);
+        if (const std::string* found = std::get_if<std::string>(&path)) return ask(*found);
+        absent = std::get<Absent>(std::move(path));
+    }
+    Answer none{};
+    if constexpr (requires { none.trouble; }) {
+        none.trouble = absent.why;
+        none.hint = absent.hint;
+    }
+    return none;
 }
 
-// What `ask` says of a file, or why there is none.
-template <class Answer, class Ask>
-Answer KernelWorld::of_file(const std::string& file, Ask ask) const {
+World::UserFiles KernelWorld::user_files(const std::string& file) {
     if (facts_.is_recording()) return {{}, "a recording has no programs", ""};
-    const auto path = find_code_file(file);
-    if (const Absent* absent = std::get_if<Absent>(&path)) return {{}, absent->why, absent->hint};
-    return ask(std::get<std::string>(path));
+    auto found = find_code_files(file, processes_);
+    if (const Absent* absent = std::get_if<Absent>(&found)) return {{}, absent->why, absent->hint};
+    return {std::get<0>(std::move(found)), "", ""};
+}
+
+std::vector<std::string> KernelWorld::user_functions(const std::string& file,
+                                                     const std::string& pattern) {
+    return of_file(file, [&](const std::string& path) {
+        std::vector<std::string> names;
+        for (ElfFunction& function : find_functions(path, pattern))
+            names.push_back(std::move(function.name));
+        sort_unique(names);
+        return names;
+    });
 }
 
 World::UserLine KernelWorld::user_line(const std::string& file, const std::string& source,
                                        std::uint64_t line) {
-    return of_file<UserLine>(
-        file, [&](const std::string& path) { return programs_.line(path, source, line); });
+    return of_file(file,
+                   [&](const std::string& path) { return programs_.line(path, source, line); });
 }
 
 World::UserFunction KernelWorld::user_function(const std::string& file, const std::string& name) {
-    return of_file<UserFunction>(
-        file, [&](const std::string& path) { return programs_.function(path, name); });
+    return of_file(file, [&](const std::string& path) { return programs_.function(path, name); });
 }
 
 TypePtr KernelWorld::find_user_type(const std::string& file, const std::string& name) {
-    const auto path = find_code_file(file);
-    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return nullptr;
-    return programs_.find_type(std::get<std::string>(path), name);
+    return of_file(file, [&](const std::string& path) { return programs_.find_type(path, name); });
 }
 
 bool KernelWorld::has_types() {
@@ -143,32 +156,33 @@ std::optional<std::uint64_t> KernelWorld::cgroup_id(const std::string& path) {
 
 std::optional<World::UserSymbol> KernelWorld::user_symbol(const std::string& file,
                                                           const std::string& name) {
-    const auto path = find_code_file(file);
-    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return std::nullopt;
-    const auto found = find_symbol(std::get<std::string>(path), name);
-    if (!found) return std::nullopt;
-    return UserSymbol{found->address, found->size};
+    return of_file(file, [&](const std::string& path) -> std::optional<UserSymbol> {
+        const ElfFile elf(path);
+        const auto found = find_symbol(elf, name);
+        if (!found) return std::nullopt;
+        return UserSymbol{found->address, found->size, elf.is_moved()};
+    });
 }
 
 std::optional<World::UserPlace> KernelWorld::user_function_at(const std::string& file,
                                                               std::uint64_t address) {
-    const auto path = find_code_file(file);
-    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return std::nullopt;
-    const auto found = find_function_at(ElfFile(std::get<std::string>(path)), address);
-    if (!found) return std::nullopt;
-    return UserPlace{found->function, found->offset};
+    return of_file(file, [&](const std::string& path) -> std::optional<UserPlace> {
+        auto found = find_function_at(ElfFile(path), address);
+        if (!found) return std::nullopt;
+        return UserPlace{std::move(found->function), found->offset};
+    });
 }
 
 std::vector<World::StaticProbe> KernelWorld::static_probes(const std::string& file,
                                                            const std::string& provider,
                                                            const std::string& name) {
-    const auto path = find_code_file(file);
-    if (facts_.is_recording() || !std::holds_alternative<std::string>(path)) return {};
-    std::vector<StaticProbe> found;
-    for (StaticPlace& one : find_static_places(std::get<std::string>(path), provider, name))
-        found.push_back(
-            {std::move(one.probe.provider), std::move(one.probe.name), std::move(one.arguments)});
-    return found;
+    return of_file(file, [&](const std::string& path) {
+        std::vector<StaticProbe> found;
+        for (StaticPlace& one : find_static_places(path, provider, name))
+            found.push_back({std::move(one.probe.provider), std::move(one.probe.name),
+                             std::move(one.arguments), one.probe.address});
+        return found;
+    });
 }
 
 }  // namespace gpufs::bt

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bt/types/world.h"
@@ -18,13 +19,16 @@ namespace gpufs::bt {
 // symbols. Throws UnsupportedError where an event is asked for and there is no tracefs.
 class KernelWorld : public World {
 public:
-    // Borrowed.
-    explicit KernelWorld(KernelFacts& facts) : facts_(facts), types_(facts) {}
+    // The facts are borrowed. `processes`: those that are looked at (-p).
+    explicit KernelWorld(KernelFacts& facts, std::vector<int> processes = {})
+        : facts_(facts), processes_(std::move(processes)), types_(facts) {}
 
     bool is_recording() override { return facts_.is_recording(); }
     const EventFormat* event(const std::string& full_name) override;
     std::vector<std::string> events(const std::string& pattern) override;
     std::vector<std::string> functions(const std::string& pattern) override;
+    UserFiles user_files(const std::string& file) override;
+    bool has_processes() override { return !processes_.empty(); }
     std::vector<std::string> user_functions(const std::string& file,
                                             const std::string& pattern) override;
     UserLine user_line(const std::string& file, const std::string& source,
@@ -52,10 +56,11 @@ public:
                                            const std::string& name) override;
 
 private:
-    template <class Answer, class Ask>
-    Answer of_file(const std::string& file, Ask ask) const;
+    template <class Ask>
+    auto of_file(const std::string& file, Ask ask) const;
 
     KernelFacts& facts_;
+    std::vector<int> processes_;
     KernelTypes types_;
     ProgramTypes programs_;
     std::map<std::string, std::optional<std::uint64_t>> kernel_symbols_;

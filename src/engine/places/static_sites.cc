@@ -8,6 +8,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "kernel/elf/elf_symbols.h"
 #include "lang/program/registers.h"
@@ -70,6 +71,14 @@ FoundPlaces places_in(const std::string& path, const StaticName& named) {
     }
 }
 
+std::string near_static_probe(const std::string& path, const StaticName& named) {
+    std::vector<std::string> known;
+    for (const UsdtProbe& one : find_usdt_probes(path, "*", "*"))
+        known.push_back(named.provider == "*" ? one.name : cat(one.provider, ':', one.name));
+    return did_you_mean(named.provider == "*" ? named.name : cat(named.provider, ':', named.name),
+                        known);
+}
+
 // The sites in one file.
 FoundSites sites_in(const std::string& path, const StaticName& named, const ProbeSite& site) {
     FoundPlaces places = places_in(path, named);
@@ -90,8 +99,10 @@ FoundSites sites_in(const std::string& path, const StaticName& named, const Prob
             {path, found[i].probe.offset, found[i].probe.semaphore_offset, -1, false});
     }
     if (!sites.empty()) return sites;
-    return Absent{cat("'", path, "' has no static probe '", named.provider, ':', named.name, "'"),
-                  cat("'gpufs probe usdt ", path, "' lists those that it has")};
+    const std::string near = near_static_probe(path, named);
+    return Absent{
+        cat("'", path, "' has no static probe '", named.provider, ':', named.name, "'"),
+        near.empty() ? cat("'gpufs probe usdt ", path, "' lists those that it has") : near};
 }
 
 }  // namespace

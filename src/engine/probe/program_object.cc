@@ -168,7 +168,7 @@ std::optional<VariablePlace> ObjectFinder::thread_place(const DwarfEntry& variab
 VariablePlace ObjectFinder::by_symbol(const DwarfEntry& variable) {
     if (auto place = thread_place(variable)) return std::move(*place);
     VariablePlace place;
-    const auto symbol = find_symbol(info_.path(), symbol_name(variable));
+    const auto symbol = find_symbol(ElfFile(info_.path()), symbol_name(variable));
     if (!symbol && !has_flag(variable, dw::AT_declaration)) return place;  // optimized out
     if (!symbol) {
         place.kind = PlaceKind::refused;

@@ -123,6 +123,94 @@ std::variant<std::string, Absent> find_code_file(const std::string& name) {
                   near.empty() ? "write the whole path" : near};
 }
 
+namespace {
+
+// The files that a shell pattern names. glob(3) also knows ~USER, for which a static binary would
+// carry the name services.
+std::vector<std::string> expand_path(const std::string& pattern) {
+    std::vector<std::string> found{pattern.starts_with('/') ? "/" : ""};
+    for (const std::string& part : split(pattern, '/')) {
+        if (part.empty()) continue;
+        std::vector<std::string> below;
+        for (const std::string& folder : found) {
+            if (!is_glob(part)) {
+                below.push_back(folder == "." ? "./" + part : path_from(folder, part));
+                continue;
+            }
+            for (const std::string& name :
+                 list_directory_if_readable(folder.empty() ? "." : folder))
+                if (glob_match(part, name) && (name[0] != '.' || part[0] == '.'))
+                    below.push_back(folder == "." ? "./" + name : path_from(folder, name));
+        }
+        found = std::move(below);
+    }
+    std::erase_if(found, [](const std::string& path) { return !is_regular_file(path); });
+    return found;
+}
+
+// The file that a process means by a name; absent: the one that we mean.
+std::optional<std::string> file_of_process(const std::string& name, int pid) {
+    if (name.starts_with('/')) {
+        std::string there = cat("/proc/", pid, "/root", name);
+        if (!file_exists(there) || is_same_file(name, there)) return std::nullopt;
+        return there;
+    }
+    if (name.find('/') != name.npos) return std::nullopt;
+    for (std::string& path : mapped_code_files(pid))
+        if (is_named(file_name(path), name)) return std::move(path);
+    return std::nullopt;
+}
+
+// Each file once.
+class DistinctFiles {
+public:
+    void add(std::string path) {
+        const auto id = file_id(path);
+        if (id && ids_.insert(*id).second) paths_.push_back(std::move(path));
+    }
+    std::vector<std::string> take() { return std::move(paths_); }
+
+private:
+    std::vector<std::string> paths_;
+    std::set<FileId> ids_;
+};
+
+}  // namespace
+
+std::variant<std::vector<std::string>, Absent> find_code_files(const std::string& name,
+                                                               const std::vector<int>& pids) {
+    const bool is_any = name.empty() || name == "*";
+    const bool has_slash = name.find('/') != name.npos;
+    DistinctFiles found;
+    if (is_any && pids.empty())
+        return Absent{"a probe of programs needs the path of a program or a library",
+                      "such as libc, or a process with -p"};
+    if (is_any || (is_glob(name) && !has_slash && !pids.empty())) {
+        for (const int pid : pids)
+            for (std::string& path : mapped_code_files(pid))
+                if (is_any || is_library_of(name, path)) found.add(std::move(path));
+    } else if (is_glob(name)) {
+        for (std::string& path : has_slash ? expand_path(name) : LibraryFiles().find(name))
+            found.add(std::move(path));
+    } else {
+        bool is_ours = pids.empty();
+        for (const int pid : pids) {
+            auto own = file_of_process(name, pid);
+            is_ours = is_ours || !own;
+            if (own) found.add(std::move(*own));
+        }
+        if (is_ours) {
+            auto ours = find_code_file(name);
+            if (Absent* absent = std::get_if<Absent>(&ours)) return std::move(*absent);
+            found.add(std::get<std::string>(std::move(ours)));
+        }
+    }
+    std::vector<std::string> paths = found.take();
+    if (!paths.empty()) return paths;
+    if (is_any) return Absent{"the process has no program mapped", "a thread of the kernel?"};
+    return Absent{cat("no ", has_slash ? "file" : "library", " matches '", name, "'"), ""};
+}
+
 bool is_library_of(std::string_view pattern, std::string_view path) {
     if (is_of_programs(pattern)) pattern.remove_prefix(1);
     return glob_match(pattern, file_name(path));

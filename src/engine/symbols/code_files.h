@@ -23,6 +23,13 @@ struct Absent {
 // by its whole name or without the version: "libc.so.6", "libc".
 std::variant<std::string, Absent> find_code_file(const std::string& name);
 
+// The files that the name of a probe's file stands for, one at least. A shell pattern with a slash:
+// those that it matches, be they programs or not; without one: as LibraryFiles. With `pids`, of the
+// processes that are looked at: the file that a process sees at the path, or has mapped by that
+// name; "" and "*" are all that they have mapped.
+std::variant<std::vector<std::string>, Absent> find_code_files(const std::string& name,
+                                                               const std::vector<int>& pids);
+
 // Finds the files of libraries whose names match a shell pattern ("libcuda.so*"): where the dynamic
 // loader looks, $LD_LIBRARY_PATH included, and what processes have mapped by now. A file that
 // several paths lead to, or that containers share, is one: a probe is in the file, whoever maps it.

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -13,7 +14,9 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hex.h"
+#include "base/path.h"
 #include "base/read_at.h"
+#include "base/text.h"
 
 namespace gpufs {
 namespace {
@@ -67,17 +70,51 @@ std::unique_ptr<ElfFile> open_if(const RootDirectory& root, const std::string& p
     }
 }
 
+std::string path_by_id(std::string_view folder, const std::string& id) {
+    std::string hex;
+    for (const char c : id) append_hex_byte(hex, static_cast<unsigned char>(c));
+    return cat(folder, "/.build-id/", hex.substr(0, 2), '/', hex.substr(2), ".debug");
+}
+
+// Is it of the program with this build id and link?
+bool is_debug_of(const ElfFile& file, const std::string& id, const std::optional<DebugLink>& link) {
+    const std::string other = file.build_id();
+    if (!id.empty() && !other.empty()) return id == other;
+    return link && checksum_of(file) == link->crc;
+}
+
+// In the folders that the user names: whoever names them trusts them.
+std::unique_ptr<ElfFile> open_in_folders(const ElfFile& of, const std::string& directory,
+                                         const std::string& id,
+                                         const std::optional<DebugLink>& link) {
+    const char* const folders = std::getenv(kDebugFoldersVariable);
+    if (!folders) return nullptr;
+    const std::string name = link ? link->name : cat(file_name(of.path()), ".debug");
+    const auto is_right = [&](const ElfFile& file) { return is_debug_of(file, id, link); };
+    for (const std::string& given : split(folders, ':')) {
+        if (given.empty()) continue;
+        for (const std::string& folder : {given, path_from(directory, given)}) {
+            std::vector<std::string> places{cat(folder, '/', name),
+                                            cat(folder, '/', directory, '/', name)};
+            if (!id.empty()) places.insert(places.begin(), path_by_id(folder, id));
+            for (const std::string& place : places)
+                if (auto file = open_if(RootDirectory(), place, is_right)) return file;
+        }
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 std::string build_id_path(const std::string& id) {
-    std::string hex;
-    for (const char c : id) append_hex_byte(hex, static_cast<unsigned char>(c));
-    return cat(kDebugRoot, "/.build-id/", hex.substr(0, 2), '/', hex.substr(2), ".debug");
+    return path_by_id(kDebugRoot, id);
 }
 
 std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of, const std::string& directory,
                                          const RootDirectory& root) {
     const std::string id = of.build_id();
+    const auto link = debug_link(of);
+    if (auto file = open_in_folders(of, directory, id, link)) return file;
     if (!id.empty()) {
         const auto has_id = [&](const ElfFile& f) { return f.build_id() == id; };
         const std::string path = build_id_path(id);
@@ -85,15 +122,11 @@ std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of, const std::string& d
         if (!root.is_own())
             if (auto file = open_if(RootDirectory(), path, has_id)) return file;
     }
-    const auto link = debug_link(of);
     if (!link) return nullptr;
     struct stat program;
     if (::fstat(of.fd(), &program) != 0) return nullptr;
     const auto is_right = [&](const ElfFile& f) {
-        if (!is_only_from(f.fd(), program.st_uid)) return false;
-        const std::string other = f.build_id();
-        if (!id.empty() && !other.empty()) return id == other;
-        return checksum_of(f) == link->crc;
+        return is_only_from(f.fd(), program.st_uid) && is_debug_of(f, id, link);
     };
     for (const std::string& place :
          {cat(directory, '/', link->name), cat(directory, "/.debug/", link->name),

@@ -46,6 +46,11 @@ void ElfFile::for_each_section(const std::function<bool(const Section&)>& visit)
     }
 }
 
+bool ElfFile::is_moved() const {
+    GElf_Ehdr header;
+    return gelf_getehdr(elf_.get(), &header) && header.e_type == ET_DYN;
+}
+
 std::optional<std::uint64_t> ElfFile::file_offset(std::uint64_t address) const {
     for (const GElf_Phdr& segment : segments_)
         if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)

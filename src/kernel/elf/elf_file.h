@@ -43,6 +43,8 @@ public:
     // The segments to load (PT_LOAD).
     const std::vector<GElf_Phdr>& segments() const noexcept { return segments_; }
 
+    // It may be loaded to any address (ET_DYN): a library, or a program made like one.
+    bool is_moved() const;
     // The bytes of NT_GNU_BUILD_ID; empty if there is none.
     std::string build_id() const;
 

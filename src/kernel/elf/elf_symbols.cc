@@ -146,8 +146,7 @@ std::vector<ElfFunction> find_functions(const std::string& path, std::string_vie
     return functions;
 }
 
-std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view name) {
-    const ElfFile file(path);
+std::optional<ElfSymbol> find_symbol(const ElfFile& file, std::string_view name) {
     std::optional<ElfSymbol> found;
     for_each_symbol(file, [&](std::string_view known, const GElf_Sym& symbol, const auto&) {
         const bool is_variable = GELF_ST_TYPE(symbol.st_info) == STT_OBJECT;
@@ -168,7 +167,7 @@ std::vector<std::uint64_t> find_thread_variables(const std::string& path, std::s
 
 std::optional<std::int64_t> distance_to_symbol(const std::string& path, std::uint64_t from,
                                                std::string_view name) {
-    const auto symbol = find_symbol(path, name);
+    const auto symbol = find_symbol(ElfFile(path), name);
     if (!symbol) return std::nullopt;
     return static_cast<std::int64_t>(symbol->address - from);
 }

@@ -37,7 +37,7 @@ struct ElfSymbol {
     std::uint64_t size = 0;  // in bytes
 };
 // Searches the same tables. Absent where none has the name.
-std::optional<ElfSymbol> find_symbol(const std::string& path, std::string_view name);
+std::optional<ElfSymbol> find_symbol(const ElfFile& file, std::string_view name);
 
 // How far the thread-local variables of that name are behind the begin of the block that each
 // thread has for the file; several where parts of the program have static ones of one name.

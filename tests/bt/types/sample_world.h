@@ -40,6 +40,8 @@ public:
         return names;
     }
     std::vector<std::string> functions(const std::string&) override { return {"sample_call"}; }
+    UserFiles user_files(const std::string& file) override { return {{file}, "", ""}; }
+    bool has_processes() override { return false; }
     std::vector<std::string> user_functions(const std::string&, const std::string&) override {
         return {"main"};
     }

@@ -38,10 +38,28 @@ BOOST_AUTO_TEST_CASE(texts_are_compared_searched_and_joined) {
         {"begin { print((strcap(\"abc\"), strcap(comm))) }", "(4, 16)\n"},
         {"begin { $n = 2; $s = \"abcdef\"; print((str($s, 3), str(\"abcdef\", $n), str(comm, 3), "
          "str($s, 0), str(\"abcdef\", 4))); @[str($s, $n)] = 1 }",
-         "(abc, ab, gpu, , abcd)\n@[ab]: 1\n"},
+         "(ab, a, gp, , abc)\n@[a]: 1\n"},
         {"begin { $s = \"abc\"; if ($s == \"abc\\0d\" && \"abc\" == \"abc\\0d\") { print(1) } }",
          "1\n"},
         {"config = { max_strlen = 64 } begin { print(default_str_length()) }", "64\n"},
+    });
+}
+
+// The length of str() counts the NUL, since bpftrace 0.23.
+BOOST_AUTO_TEST_CASE(a_length_counts_as_in_the_language_of_the_script) {
+    const std::string lengths =
+        "BEGIN { $n = 2; $s = str(\"abcdef\"); print((str($s, 3), str(\"abcdef\", $n), str($s, 0), "
+        "str(\"abcdef\", 4))); exit() }";
+    BOOST_TEST(test::gpufs({"bt", "-q", "-e", lengths}).out == "(ab, a, , abc)\n\n\n");
+    BOOST_TEST(test::shell(cat("BPFTRACE_LANGUAGE=0.17 $GPUFS bt -q -e '", lengths, "'")).out ==
+               "(abc, ab, , abcd)\n\n\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_name_of_a_probe_is_a_text_for_functions) {
+    check_outcomes({
+        {"begin { print(strcontains(probe, \"egi\")); print(strcontains(probe, \"x\")); "
+         "print(str_concat(probe, \"!\")) }",
+         "true\nfalse\nbegin!\n"},
     });
 }
 
@@ -74,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_signal_that_is_none_is_refused) {
 BOOST_AUTO_TEST_CASE(texts_of_the_task_are_cut_where_they_are_too_long) {
     const std::string script =
         "config = { max_strlen = 64 } tracepoint:syscalls:sys_enter_openat "
-        "/str(args.filename, 5) == \"/none\"/ { $text = str(args.filename); "
+        "/str(args.filename, 6) == \"/none\"/ { $text = str(args.filename); "
         "printf(\"%s %d\\n\", str(args.filename), 7); print((1, str(args.filename), 2)); "
         "print($text); @keys[str(args.filename), 3] = str(args.filename); "
         "@alone[str(args.filename)] = count(); }";

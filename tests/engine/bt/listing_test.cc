@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_listed_is_said) {
     BOOST_TEST(refusal("tracepiont:drm:*") ==
                "Invalid probe type: tracepiont; did you mean 'tracepoint'?");
     BOOST_TEST(refusal("uprobe") ==
-               "uprobe needs the path of a program or a library; such as 'uprobe:libc:*', or a "
+               "a probe of programs needs the path of a program or a library; such as libc, or a "
                "process with -p");
     BOOST_TEST(refusal("usdt:/no/such/file:*") == "there is no file '/no/such/file'");
 }

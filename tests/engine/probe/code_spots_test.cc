@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_SUITE(code_spots)
 // tests/programs/statements.c: of its line 20 the first row begins no statement, two others do.
 BOOST_AUTO_TEST_CASE(a_line_begins_where_its_first_statement_does) {
     const std::string file = test::Nest::build_file("statements");
-    const auto begin = find_symbol(file, "of_line_20");
+    const auto begin = find_symbol(ElfFile(file), "of_line_20");
     BOOST_TEST_REQUIRE(begin.has_value());
     const auto info = DebugInfo::open(file);
     BOOST_TEST_REQUIRE(info.get());

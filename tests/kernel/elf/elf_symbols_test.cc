@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(thread_local_variables_have_places_in_their_block,
     BOOST_TEST(places("it", "own") == (Places{0, 16}), boost::test_tools::per_element());
     BOOST_TEST(places("stripped", "second") == Places{24}, boost::test_tools::per_element());
     BOOST_TEST(places("stripped", "own").empty());
-    BOOST_TEST(!find_symbol(temp.file("it"), "first"));
+    BOOST_TEST(!find_symbol(ElfFile(temp.file("it")), "first"));
 }
 
 BOOST_AUTO_TEST_CASE(a_stripped_program_has_its_debug_file_next_to_it,
