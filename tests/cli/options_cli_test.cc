@@ -40,8 +40,10 @@ std::map<std::string, std::string> options_with_values(const std::string& comman
 // What is no value, by what the help calls it. An empty text is none of any.
 const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"ACTION", {"traceofff", "snapshot", "stacktrace if prev_state =="}},
+    {"CMD", {" "}},
     {"COLUMN", {"bogus"}},
     {"DIR", {}},
+    {"DIR[:DIR]", {}},
     {"EVENT", {","}},
     {"EXPR", {"prev_state ==", "("}},
     {"FIELD[=FIELD]", {"=", "a=b=c"}},
@@ -53,6 +55,7 @@ const std::map<std::string, std::vector<std::string>> kNoValues = {
     {"N", {"0", "x", "1x", "99999999999999999999"}},
     {"NAME", {}},
     {"OUT", {}},
+    {"PASS", {"bogus"}},
     {"PID", {"0", "x", ",", "99999999999"}},
     {"PROGRAM", {}},
     {"RE", {}},

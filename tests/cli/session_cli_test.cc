@@ -173,6 +173,24 @@ BOOST_AUTO_TEST_CASE(status_prints_commands_that_set_the_same_again, *ut::label(
     BOOST_TEST(commands_in(in(first, {"status"}).out) == commands_in(set));
 }
 
+// Between two lists the kernel has none, and would record all.
+BOOST_AUTO_TEST_CASE(a_list_of_pids_is_replaced_while_nothing_is_recorded) {
+    const TempSession session;
+    const std::string me = cat(::getpid()), at = session.directory();
+    in(session, {"options", cat("pids=", me)});
+    const Ended other = in(session, {"options", "pids=1", "--dry-run"});
+    BOOST_TEST(other.out == cat("echo 0 > ", at, "/tracing_on\necho 1 > ", at,
+                                "/set_event_pid\necho 1 > ", at, "/tracing_on\n"));
+    in(session, {"options", "pids=1"});
+    BOOST_TEST(session.read("set_event_pid") == "1\n");
+    BOOST_TEST(session.read("tracing_on") == "1\n");
+    const Ended none = in(session, {"options", "pids=none", "--dry-run"});
+    BOOST_TEST(none.out == cat("echo '' > ", at, "/set_event_pid\n"));
+    in(session, {"stop"});
+    in(session, {"options", cat("pids=", me)});
+    BOOST_TEST(session.read("tracing_on") == "0\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_trigger_of_ours_is_replaced_and_that_is_said) {
     const TempSession session;
     in(session, {"filter", "prev_state == 2"});

@@ -17,15 +17,28 @@ namespace {
 constexpr std::uint64_t kMostStringBytes = 16 << 10;
 
 // The entries that have an effect here, and those of bpftrace that need none.
-constexpr std::string_view kKnown[] = {
-    "max_strlen",         "max_map_keys",      "max_probes", "max_cat_bytes", "missing_probes",
-    "print_maps_on_exit", "str_trunc_trailer", "license",    "language",      "stack_mode"};
-constexpr std::string_view kWithoutEffect[] = {
-    "max_bpf_progs",  "on_stack_limit",          "perf_rb_pages",      "log_size",
-    "cpp_demangle",   "lazy_symbolication",      "show_debug_info",    "unstable_import",
-    "unstable_macro", "unstable_map_decl",       "unstable_tseries",   "unstable_addr",
-    "use_blazesym",   "no_cpp_demangle",         "cache_user_symbols", "max_ast_nodes",
-    "debug_output",   "max_type_res_iterations", "max_bpf_programs"};
+constexpr std::string_view kKnown[] = {"max_strlen",        "max_map_keys",   "max_probes",
+                                       "max_cat_bytes",     "missing_probes", "print_maps_on_exit",
+                                       "str_trunc_trailer", "license",        "language",
+                                       "stack_mode",        "show_debug_info"};
+constexpr std::string_view kWithoutEffect[] = {"max_bpf_progs",
+                                               "on_stack_limit",
+                                               "perf_rb_pages",
+                                               "log_size",
+                                               "cpp_demangle",
+                                               "lazy_symbolication",
+                                               "unstable_import",
+                                               "unstable_macro",
+                                               "unstable_map_decl",
+                                               "unstable_tseries",
+                                               "unstable_addr",
+                                               "use_blazesym",
+                                               "no_cpp_demangle",
+                                               "cache_user_symbols",
+                                               "max_ast_nodes",
+                                               "debug_output",
+                                               "max_type_res_iterations",
+                                               "max_bpf_programs"};
 
 // Names of the variables of the environment up to bpftrace 0.19, and what they are called since.
 constexpr std::pair<std::string_view, std::string_view> kOldNames[] = {
@@ -67,8 +80,11 @@ public:
             options_.types.stack_form = *form;
             return std::nullopt;
         }
+        const bool is_on = value == "1" || value == "true";
         if (name == "print_maps_on_exit")
-            options_.output.prints_maps_on_exit = value == "1" || value == "true";
+            options_.output.prints_maps_on_exit = is_on;
+        else if (name == "show_debug_info")
+            options_.output.shows_lines = is_on;
         else if (name == "str_trunc_trailer")
             options_.output.cut_string_trailer = value;
         else if (std::ranges::find(kWithoutEffect, name) == std::end(kWithoutEffect) &&
@@ -141,6 +157,7 @@ std::optional<Setting> setting(std::string_view name, const CompileOptions& opti
     if (name == "max_probes") return std::uint64_t{types.most_probes};
     if (name == "max_cat_bytes") return std::uint64_t{options.output.cat_bytes};
     if (name == "print_maps_on_exit") return options.output.prints_maps_on_exit;
+    if (name == "show_debug_info") return options.output.wants_lines();
     if (name == "str_trunc_trailer") return options.output.cut_string_trailer;
     if (name == "license") return options.licence;
     if (name == "stack_mode") return name_of(types.stack_form);

@@ -88,6 +88,9 @@ struct OutputConfig {
     bool has_warnings = true;    // warnf() and what went wrong while it ran
     std::string cut_string_trailer = "..";
     std::size_t cat_bytes = 10240;
+    // Source lines in user stacks, where debug information has them; 0.17 had none.
+    std::optional<bool> shows_lines;
+    bool wants_lines() const { return shows_lines.value_or(language == Language::newest); }
 };
 
 // The map whose one value, a u64, is the process id of the COMMAND. Only scripts have it that ask.

@@ -99,6 +99,7 @@ void take_command(BtChoices& choices, const std::string& words) {
 
 // Of several options all folders are looked in.
 void take_debug_folders(BtChoices&, const std::string& folders) {
+    if (folders.empty()) throw UsageError("--debuginfo takes folders");
     const char* const given = std::getenv(kDebugFoldersVariable);
     ::setenv(kDebugFoldersVariable, (given ? cat(given, ':', folders) : folders).c_str(), 1);
 }

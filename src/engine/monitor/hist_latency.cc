@@ -82,7 +82,11 @@ void HistLatency::plan() {
     for (const HistTable& table : tables_)
         changes_.append(at, event_directory(table.event) + "/trigger", table.trigger.to_text(),
                         table.trigger.removal());
-    begin_.replace(at, "set_event_pid", command_ ? cat(*command_) : "", "");
+    // Without a list the kernel counts all, so the list stays.
+    if (command_)
+        begin_.append(at, "set_event_pid", cat(*command_), "");
+    else
+        begin_.replace(at, "set_event_pid", "", "");
 }
 
 HistLatency::~HistLatency() {
@@ -101,7 +105,12 @@ void HistLatency::begin() {
 }
 
 void HistLatency::end() {
-    scratch_.tracefs().write("set_event_pid", nobody() + '\n', Write::replace);
+    for (const HistTable& table : tables_) {
+        Trigger paused = table.trigger;
+        paused.argument += ":pause";
+        scratch_.tracefs().write(event_directory(table.event) + "/trigger", paused.to_text() + '\n',
+                                 Write::append);
+    }
     for (const std::string& event : {hists_.start_event, hists_.end_event}) read_tables(event);
     if (!hists_.thread_condition.empty()) read_tables("task:task_newtask");
     refresh();

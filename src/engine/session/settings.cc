@@ -118,11 +118,17 @@ FileWrite set_pids(const Session&, const Tracefs& at, const Setting& setting) {
     return {"set_event_pid", join(pids, " "), join(before, " ")};
 }
 
+// Between two lists of pids the kernel has none for a while, and would record all.
+bool is_open_between(const FileWrite& write) {
+    return write.file == "set_event_pid" && !write.text.empty() && !write.previous.empty();
+}
+
 FileWrite set_cpus(const Session&, const Tracefs& at, const Setting& setting) {
+    const bool is_all = setting.value == "all";  // also those that come later
     const auto online = online_cpus();
-    const auto cpus = setting.value == "all" ? online : parse_cpu_list("cpus", setting.value);
+    const auto cpus = is_all ? possible_cpus() : parse_cpu_list("cpus", setting.value);
     for (const unsigned cpu : cpus)
-        if (std::ranges::count(online, cpu) == 0)
+        if (!is_all && std::ranges::count(online, cpu) == 0)
             throw UsageError(cat("CPU ", cpu, " is not online"),
                              cat("online: ", cpu_list_to_text(online)));
     return {"tracing_cpumask", cpu_mask(cpus), first_line(at, "tracing_cpumask")};
@@ -193,7 +199,10 @@ SessionPlan plan_settings(const Session& session, const std::vector<Setting>& se
         for (const auto& [name, write] : kWriters)
             if (name == setting.name) writer = write;
         FileWrite write = writer(session, now, setting);
+        const bool pauses = is_open_between(write) && first_line(now, "tracing_on") == "1";
+        if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "0", "1");
         plan.changes.replace(session.tracefs(), write.file, write.text, write.previous);
+        if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "1", "0");
         plan.notes.push_back(cat(setting.name, "=", setting.value, " in ", session.described()));
     }
     return plan;

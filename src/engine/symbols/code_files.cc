@@ -49,8 +49,23 @@ bool is_named(std::string_view library, std::string_view asked) {
     return rest.empty() || rest == ".so" || rest.starts_with(".so.");
 }
 
+// The levels of the architecture (its psABI) that this processor has.
+std::vector<std::string_view> processor_levels() {
+    std::vector<std::string_view> levels;
+#if defined __x86_64__
+    if (__builtin_cpu_supports("x86-64-v2")) levels.emplace_back("x86-64-v2");
+    if (__builtin_cpu_supports("x86-64-v3")) levels.emplace_back("x86-64-v3");
+    if (__builtin_cpu_supports("x86-64-v4")) levels.emplace_back("x86-64-v4");
+#endif
+    return levels;
+}
+
 std::vector<CachedLibrary> cached_libraries() {
-    return parse_loader_cache(read_file_if_readable("/etc/ld.so.cache").value_or(""));
+    auto libraries = parse_loader_cache(read_file_if_readable("/etc/ld.so.cache").value_or(""));
+    std::erase_if(libraries, [levels = processor_levels()](const CachedLibrary& one) {
+        return !is_for_processor(one.path, levels);
+    });
+    return libraries;
 }
 
 // Not the text for the linker that stands as libc.so beside libc.so.6.

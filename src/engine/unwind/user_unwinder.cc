@@ -143,6 +143,7 @@ void UserUnwinder::know(std::uint32_t pid, Symbols& symbols) {
 void UserUnwinder::work(Symbols& symbols) {
     for (const std::uint32_t pid : gone_) {
         maps_.remove_process(pid);
+        maps_.allow_asking(pid);
         processes_.erase(pid);
         changed_.erase(pid);
         waiting_.erase(pid);
@@ -154,8 +155,9 @@ void UserUnwinder::work(Symbols& symbols) {
     for (const std::uint32_t pid : maps_.take_asked()) {
         if (!processes_.contains(pid)) {
             know(pid, symbols);
-            // One that found no room would ask for ever.
-            if (processes_.contains(pid)) maps_.allow_asking(pid);
+            // One that runs and found no room would ask for ever.
+            if (processes_.contains(pid) || symbols.processes().is_gone(pid))
+                maps_.allow_asking(pid);
             continue;
         }
         symbols.processes().look_again(pid);

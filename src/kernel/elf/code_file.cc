@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "kernel/elf/debug_file.h"
+#include "kernel/elf/debug_sections.h"
 #include "kernel/elf/elf_file.h"
 #include "kernel/elf/mini_debug_info.h"
 
@@ -24,15 +25,6 @@ namespace {
 constexpr std::uint64_t kLargestUnpacked = 64 << 20;
 // A browser with all its symbols has 50 MB. The limit guards against forged sizes in sparse files.
 constexpr std::uint64_t kLargestTable = 1 << 30;
-
-std::optional<ElfFile::Section> section_named(const ElfFile& file, std::string_view name) {
-    std::optional<ElfFile::Section> found;
-    file.for_each_section([&](const ElfFile::Section& section) {
-        if (section.name == name && section.header.sh_type != SHT_NOBITS) found = section;
-        return !found;
-    });
-    return found;
-}
 
 std::optional<ElfFile::Section> section_of_type(const ElfFile& file, GElf_Word type) {
     std::optional<ElfFile::Section> found;
@@ -53,16 +45,11 @@ SectionBytes bytes_of(const ElfFile& file, const GElf_Shdr& section) {
 }
 
 SectionBytes bytes_of(const ElfFile& file, std::string_view name) {
-    const auto section = section_named(file, name);
+    const auto section = find_section(file, name);
     if (!section) return {};
-    if (!(section->header.sh_flags & SHF_COMPRESSED)) return bytes_of(file, section->header);
-    GElf_Chdr packed;
-    if (!gelf_getchdr(section->handle, &packed) || packed.ch_size > kLargestUnpacked ||
-        elf_compress(section->handle, 0, 0) < 0)
-        return {};
-    const Elf_Data* data = elf_getdata(section->handle, nullptr);
-    if (!data || !data->d_buf) return {};
-    return SectionBytes(std::string(static_cast<const char*>(data->d_buf), data->d_size));
+    if (!is_packed(*section)) return bytes_of(file, section->header);
+    std::string unpacked = unpacked_bytes(*section, kLargestUnpacked);
+    return unpacked.empty() ? SectionBytes() : SectionBytes(std::move(unpacked));
 }
 
 bool is_of_this_machine(const ElfFile& file) {

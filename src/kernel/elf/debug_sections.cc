@@ -25,11 +25,12 @@ std::string unpack_zstd(std::string_view packed, std::uint64_t bytes) {
     return unpacked;
 }
 
-// The section as the file has it, unpacked if it must be.
-std::string unpack(const ElfFile::Section& section) {
+}  // namespace
+
+std::string unpacked_bytes(const ElfFile::Section& section, std::uint64_t most) {
     GElf_Chdr header;
     const std::string_view stored = section_bytes(section);
-    const std::uint64_t largest = std::min(kLargestSection, kMostPacked * stored.size());
+    const std::uint64_t largest = std::min(most, kMostPacked * stored.size());
     if (section.header.sh_flags & SHF_COMPRESSED) {
         if (!gelf_getchdr(section.handle, &header)) {
             // libelf refuses a type it does not know.
@@ -51,36 +52,34 @@ std::string unpack(const ElfFile::Section& section) {
     return {static_cast<const char*>(data->d_buf), data->d_size};
 }
 
-// ".zdebug_info" is ".debug_info", packed as it was before ELF had a flag for it.
-bool is_named(std::string_view section, std::string_view name) {
-    return section == name || (section.starts_with(".z") && name.starts_with('.') &&
-                               section.substr(2) == name.substr(1));
+std::optional<ElfFile::Section> find_section(const ElfFile& file, std::string_view name) {
+    const auto is_named = [&](std::string_view section) {
+        return section == name || (section.starts_with(".z") && name.starts_with('.') &&
+                                   section.substr(2) == name.substr(1));
+    };
+    std::optional<ElfFile::Section> found;
+    file.for_each_section([&](const ElfFile::Section& section) {
+        if (is_named(section.name) && section.header.sh_type != SHT_NOBITS) found = section;
+        return !found;
+    });
+    return found;
 }
 
-}  // namespace
+bool is_packed(const ElfFile::Section& section) {
+    return (section.header.sh_flags & SHF_COMPRESSED) || section.name.starts_with(".zdebug");
+}
 
 std::string_view DebugSections::bytes(std::string_view name) {
     const auto known = unpacked_.find(name);
     if (known != unpacked_.end()) return known->second;
-    std::string_view found;
-    file_->for_each_section([&](const ElfFile::Section& section) {
-        if (!is_named(section.name, name) || section.header.sh_type == SHT_NOBITS) return true;
-        if (!(section.header.sh_flags & SHF_COMPRESSED) && section.name == name)
-            found = section_bytes(section);
-        else
-            found = unpacked_.emplace(name, unpack(section)).first->second;
-        return found.empty();
-    });
-    return found;
+    const auto section = find_section(*file_, name);
+    if (!section) return {};
+    if (!is_packed(*section)) return section_bytes(*section);
+    return unpacked_.emplace(name, unpacked_bytes(*section, kLargestSection)).first->second;
 }
 
 bool DebugSections::has(std::string_view name) const {
-    bool found = false;
-    file_->for_each_section([&](const ElfFile::Section& section) {
-        found = is_named(section.name, name) && section.header.sh_type != SHT_NOBITS;
-        return !found;
-    });
-    return found;
+    return find_section(*file_, name).has_value();
 }
 
 std::uint64_t DebugSections::address(std::string_view name) const {

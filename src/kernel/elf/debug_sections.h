@@ -3,12 +3,21 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "kernel/elf/elf_file.h"
 
 namespace gpufs {
+
+// The section of this name that has bytes in the file. ".zdebug_info" is ".debug_info", packed as
+// it was before ELF had a flag for it.
+std::optional<ElfFile::Section> find_section(const ElfFile& file, std::string_view name);
+bool is_packed(const ElfFile::Section& section);
+// The section's bytes, unpacked if they are packed; empty where they cannot be, or are more than
+// `most`.
+std::string unpacked_bytes(const ElfFile::Section& section, std::uint64_t most);
 
 // The sections of an ELF file by name, unpacked (zlib, zstd, and the older ".zdebug_…").
 class DebugSections {

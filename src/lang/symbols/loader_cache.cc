@@ -1,5 +1,6 @@
 #include "lang/symbols/loader_cache.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -34,6 +35,15 @@ std::string_view text_at(std::string_view bytes, std::size_t at) {
 }
 
 }  // namespace
+
+bool is_for_processor(std::string_view path, const std::vector<std::string_view>& levels) {
+    constexpr std::string_view kFolder = "/glibc-hwcaps/";
+    const std::size_t at = path.find(kFolder);
+    if (at == path.npos) return true;
+    path.remove_prefix(at + kFolder.size());
+    const std::string_view level = path.substr(0, path.find('/'));
+    return std::ranges::find(levels, level) != levels.end();
+}
 
 std::vector<CachedLibrary> parse_loader_cache(std::string_view bytes) {
     const std::size_t start = bytes.find(kMagic);

@@ -34,9 +34,9 @@ public:
     LiveNames(Symbols& symbols, const RunningProgram& running)
         : symbols_(symbols), stacks_(running) {}
 
-    Frame kernel(std::uint64_t address) override { return symbols_.kernel(address); }
-    Frame user(std::uint32_t pid, std::uint64_t address) override {
-        return symbols_.user(pid, address);
+    Frame kernel(std::uint64_t address, At at) override { return symbols_.kernel(address, at); }
+    Frame user(std::uint32_t pid, std::uint64_t address, At at) override {
+        return symbols_.user(pid, address, at);
     }
     std::optional<Symbols::FilePlace> file_place(std::uint32_t pid,
                                                  std::uint64_t address) override {
@@ -112,16 +112,17 @@ public:
     RecordedNames(TraceContext& context, const RunningProgram& running)
         : context_(context), stacks_(running) {}
 
-    Frame kernel(std::uint64_t address) override {
+    Frame kernel(std::uint64_t address, At at) override {
+        const std::uint64_t back = at == At::after_call ? 1 : 0;
         Frame frame;
         const auto symbol =
-            context_.addresses.symbol ? context_.addresses.symbol(address) : std::nullopt;
-        frame.offset = symbol ? symbol->offset : address;
+            context_.addresses.symbol ? context_.addresses.symbol(address - back) : std::nullopt;
+        frame.offset = symbol ? symbol->offset + back : address;
         if (symbol) frame.name = symbol->name;
         if (symbol && !symbol->module.empty()) frame.module = cat('[', symbol->module, ']');
         return frame;
     }
-    Frame user(std::uint32_t, std::uint64_t address) override {
+    Frame user(std::uint32_t, std::uint64_t address, At) override {
         Frame frame;
         frame.offset = address;
         return frame;

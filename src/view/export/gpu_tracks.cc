@@ -19,12 +19,15 @@ std::string place_of(const Field& field, RecordBytes record) {
     return number < kPlaces.size() ? std::string(kPlaces[number]) : cat("place ", number);
 }
 
-// An interrupt of the memory hub's or the shader caches' translation (soc15_ih_clientid.h: VMC and
-// UTCL2), whose source 0 is a fault of a process's address space.
+// An interrupt of the memory hubs' or the shader caches' translation (soc15_ih_clientid.h: VMC,
+// VMC1 and UTCL2), whose source 0 is a fault of a process's address space; before Vega, without
+// clients, the sources are 146 and 147 (ivsrcid_vislands30.h). As lib/amdgpu-irq.bpf has it.
 bool is_amd_fault(std::span<const Field* const> fields, RecordBytes record) {
-    constexpr std::uint64_t kVmc = 0x12, kUtcl2 = 0x1b;
-    const std::uint64_t client = integer_of(*fields[0], record);
-    return (client == kVmc || client == kUtcl2) && integer_of(*fields[1], record) == 0;
+    constexpr std::uint64_t kVmc = 0x12, kVmc1 = 0x06, kUtcl2 = 0x1b;
+    const std::uint64_t client = integer_of(*fields[0], record),
+                        source = integer_of(*fields[1], record);
+    if (client == 0) return source == 146 || source == 147;
+    return source == 0 && (client == kVmc || client == kVmc1 || client == kUtcl2);
 }
 
 }  // namespace

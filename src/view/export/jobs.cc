@@ -230,6 +230,7 @@ void RecordedJobs::Source::take(const Line& line, const TraceRecord& from,
     step.device = monitor_.device(line);
     step.ring = monitor_.ring(line);
     step.key = {line.number(monitor_.context), line.number(monitor_.job), teller(step.device)};
+    if (line.has("fence")) step.key.fence = line.number("fence");
     if (step.key.context == 0 && step.key.number == 0)
         step.key.context = fence_address(file_.context(), from);
     if (line.has("on")) step.on = line.text("on");

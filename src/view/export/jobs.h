@@ -29,10 +29,12 @@ struct JobStep {
         dropped
     };
     // How a job is known: the context and the number of its fence, or the fence's address and 0,
-    // and who tells of it.
+    // and who tells of it. Of xe the numbers are those of a GuC, of which a device has several: the
+    // fence's address tells its jobs apart.
     struct Key {
         std::uint64_t context = 0, number = 0;
         std::uint32_t teller = 0;
+        std::uint64_t fence = 0;
         friend auto operator<=>(const Key&, const Key&) = default;
     };
     What what = What::queue;

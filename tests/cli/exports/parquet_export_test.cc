@@ -2,6 +2,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "base/cat.h"
@@ -155,6 +156,28 @@ BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_made_is_told) {
         ended.err.starts_with("gpufs: cannot make the folder '/dev/null/tables/events/host="),
         ended.err);
     BOOST_TEST(ended.err.ends_with("': Not a directory\n"), ended.err);
+}
+
+// Each GT's GuC numbers its queues, and each queue its jobs.
+BOOST_AUTO_TEST_CASE(jobs_of_two_gts_with_one_number_are_two, *ut::label("pure")) {
+    const auto event = [](int ms, const char* name, int gt, const std::string& more = {}) {
+        return cat("  game-150   [000]  20.", ms, "000: ", name, ": dev=1 fence=", 4096 + gt,
+                   " guc_id=5 seqno=1 gt_id=", gt, " class=0", more, '\n');
+    };
+    std::string text;
+    for (const int gt : {0, 1}) text += event(100 + 10 * gt, "xe_sched_job_exec", gt);
+    for (const int gt : {0, 1}) {
+        text += event(200 + 10 * gt, "xe_sched_job_run", gt);
+        text += event(201 + 10 * gt, "xe_exec_queue_submit", gt, " width=1 guc_state=0 flags=0");
+    }
+    for (const int gt : {0, 1}) text += event(300 + 10 * gt, "xe_hw_fence_signal", gt);
+    const TempFolder folder;
+    std::ofstream(folder / "trace.txt") << text;
+    export_tables((folder / "trace.txt").string(), folder);
+    const ParquetTable table = test::read_parquet(read_file(file_of(folder, "jobs")));
+    BOOST_TEST_REQUIRE(table.rows == 2u);
+    BOOST_TEST(table["done_ns"][0].value_or("none") == "20300000000");
+    BOOST_TEST(table["done_ns"][1].value_or("none") == "20310000000");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -157,6 +157,18 @@ BOOST_AUTO_TEST_CASE(a_stripped_library_has_its_debug_file) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(lines_that_are_packed_in_any_way_are_read) {
+    for (const char* way : {"zlib-gabi", "zlib-gnu"}) {
+        const TempFolder directory;
+        BOOST_TEST_REQUIRE(
+            directory.run(cat("objcopy --compress-debug-sections=", way, " $B/plug.so packed.so")));
+        Nest nest;
+        Symbols symbols(CodeFile::Lines::yes);
+        const auto work = nest.address("load " + directory.file("packed.so"));
+        BOOST_TEST(at(symbols, nest.pid(), work) == "plug_work (packed.so) at plug.cc:9", way);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(without_a_function_the_place_in_the_file_is_told) {
     const TempFolder directory;
     BOOST_TEST_REQUIRE(directory.run("objcopy --strip-all $B/plug.so bare.so"));

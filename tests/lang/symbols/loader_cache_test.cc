@@ -56,6 +56,13 @@ BOOST_AUTO_TEST_CASE(libraries_of_this_machine_have_their_names_and_paths) {
     BOOST_TEST(named(cat("ld.so-1.7.0 of old programs", bytes)) == "libc.so.6=/lib/libc.so.6\n");
 }
 
+BOOST_AUTO_TEST_CASE(what_another_processor_needs_is_not_loaded) {
+    BOOST_TEST(is_for_processor("/lib/libz.so.1", {}));
+    BOOST_TEST(!is_for_processor("/lib/glibc-hwcaps/x86-64-v3/libz.so.1", {"x86-64-v2"}));
+    BOOST_TEST(
+        is_for_processor("/lib/glibc-hwcaps/x86-64-v3/libz.so.1", {"x86-64-v2", "x86-64-v3"}));
+}
+
 BOOST_AUTO_TEST_CASE(damage_is_no_library) {
     BOOST_TEST(named("") == "");
     BOOST_TEST(named("no cache at all, but some text that is long enough") == "");

@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(addresses_of_networks_are_told_as_they_are_written) {
 BOOST_AUTO_TEST_CASE(a_stack_has_a_line_for_each_frame) {
     const ByteVector id = bytes_of(3, 7);
     BOOST_TEST(as_text(stack(Kind::user_stack), id) ==
-               "\n        main+31\n        main+4095\n        0x10\n");
+               "\n        main+31\n        main+4095@cat.c:7\n        0x10\n");
     BOOST_TEST(as_text(stack(Kind::kernel_stack), id) ==
                "\n        vfs_read+4127\n        vfs_read+8191\n        0x10\n");
     BOOST_TEST(as_text(stack(Kind::user_stack, Type::StackForm::perf), id) ==
