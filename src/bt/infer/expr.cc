@@ -412,6 +412,10 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
             return integer_type(kWord, false);
         if (expr.binary == BinaryOp::shl || expr.binary == BinaryOp::shr)
             return integer_type(kWord, in_.options.is_old ? a->is_signed : fits_int64(*a));
+        // As in C; a negative constant says that the other one is meant signed.
+        const bool is_division = expr.binary == BinaryOp::div || expr.binary == BinaryOp::mod;
+        if (is_division && !in_.options.is_old && is_of_mixed_signs(expr, *a, *b))
+            return integer_type(kWord, false);
         const bool is_signed =
             in_.options.is_old ? a->is_signed && b->is_signed : is_signed_together(*a, *b);
         return integer_type(kWord, is_signed);
@@ -433,6 +437,14 @@ TypePtr Inference::truth_of(const Type& a, const Type& b) const {
     return in_.options.is_old ? integer_type(kWord, a.is_signed && b.is_signed) : boolean_type();
 }
 
+// An uint64 with what may be negative, both unknown before it runs.
+bool Inference::is_of_mixed_signs(const Expr& expr, const Type& a, const Type& b) const {
+    if (!a.is(Kind::integer) || !b.is(Kind::integer) || fits_int64(a) == fits_int64(b))
+        return false;
+    return (a.is_signed || b.is_signed) && !constant(*expr.operands[0]) &&
+           !constant(*expr.operands[1]);
+}
+
 TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b) {
     TypePtr truth = truth_of(*a, *b);
     const bool is_equality = expr.binary == BinaryOp::eq || expr.binary == BinaryOp::ne;
@@ -446,6 +458,9 @@ TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const 
     const auto is_word = [](const Type& type) {
         return type.is_scalar() && !type.is(Kind::probe_name);
     };
+    if (!is_equality && !in_.options.is_old && is_of_mixed_signs(expr, *a, *b))
+        in_.warn(expr.at, gpufs::cat(name_of(*a), " and ", name_of(*b),
+                                     " are compared as int64: numbers from 2^63 on are negative"));
     if (is_word(*a) && is_word(*b)) return truth;
     const bool is_memory =
         a->is(Kind::tuple) ? merged(a, b) != nullptr : a->kind == b->kind && a->bytes == b->bytes;

@@ -87,6 +87,7 @@ private:
     TypePtr type_of_unary(const Expr& expr);
     TypePtr type_of_binary(const Expr& expr);
     TypePtr truth_of(const Type& a, const Type& b) const;
+    bool is_of_mixed_signs(const Expr& expr, const Type& a, const Type& b) const;
     TypePtr type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b);
     TypePtr type_of_increment(const Expr& expr);
     TypePtr type_of_ternary(const Expr& expr);

@@ -55,6 +55,20 @@ BOOST_AUTO_TEST_CASE(a_length_counts_as_in_the_language_of_the_script) {
                "(abc, ab, , abcd)\n\n\n");
 }
 
+BOOST_AUTO_TEST_CASE(numbers_of_different_signs_are_divided_as_in_c) {
+    check_outcomes({
+        {"begin { $a = (uint64)0xffff888000000000; $x = 5; print(($a / $x, $a % $x, $a / 5)); "
+         "$n = -7; $m = 2; print(($n / $m, $n % $m)) }",
+         "(3689322536414006476, 4, 3689322536414006476)\n(-3, -1)\n"},
+    });
+    const Ended compared = test::gpufs(
+        {"bt", "-q", "-e", "begin { $a = (uint64)1; $x = 5; print(($a > 5, $a > $x)) }"});
+    BOOST_TEST(test::has(compared.err,
+                         "WARNING: uint64 and int8 are compared as int64: numbers from 2^63 on "
+                         "are negative\n"),
+               compared.err);
+}
+
 BOOST_AUTO_TEST_CASE(the_name_of_a_probe_is_a_text_for_functions) {
     check_outcomes({
         {"begin { print(strcontains(probe, \"egi\")); print(strcontains(probe, \"x\")); "
