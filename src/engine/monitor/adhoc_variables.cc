@@ -56,7 +56,10 @@ public:
         std::vector<AdhocEvent> events;
         std::optional<SourceError> trouble;
         std::size_t left_out = 0;
-        const auto spots = find_spots(*info, source_, at_, place, has_names, lookup_.notes);
+        auto spots = find_spots(*info, source_, at_, place, has_names, lookup_.notes);
+        if (!has_names &&
+            std::ranges::any_of(spots, [&](const CodeSpot& spot) { return hides_key(spot); }))
+            spots = find_spots(*info, source_, at_, place, true, lookup_.notes);
         for (const CodeSpot& spot : spots) {
             try {
                 events.push_back(event_at(*info, spot));
@@ -110,6 +113,13 @@ private:
     static bool is_local(const CodeSpot& spot, const std::string& name) {
         return std::ranges::any_of(local_variables(spot.scopes), [&](const VisibleVariable& one) {
             return name_of(one.entry) == name;
+        });
+    }
+
+    // Whether a key that is asked for is a variable there: "pid".
+    bool hides_key(const CodeSpot& spot) const {
+        return std::ranges::any_of(lookup_.names, [&](const AskedName& name) {
+            return is_key(name) && is_local(spot, name.text());
         });
     }
 
