@@ -8,6 +8,7 @@
 #include "bt/infer/inference.h"
 #include "bt/syntax/mistake.h"
 #include "bt/syntax/walk.h"
+#include "lang/program/readable_name.h"
 
 namespace gpufs::bt {
 namespace {
@@ -207,7 +208,7 @@ private:
         }
         if (point.provider == Provider::uprobe && asked_.args)
             add_with_parameters(point);
-        else if (asked_.probe && is_glob(point.name) && is_one_file(point))
+        else if (asked_.probe && is_function_pattern(point.name) && is_one_file(point))
             add_each_function(point);
         else
             add(std::move(point));
@@ -222,7 +223,8 @@ private:
     // too many.
     std::vector<std::string> user_functions_of(const AttachPoint& point) {
         std::vector<std::string> names{point.name};
-        if (is_glob(point.name)) names = in_.world.user_functions(point.target, point.name);
+        if (is_function_pattern(point.name))
+            names = in_.world.user_functions(point.target, point.name);
         if (names.empty()) missing(point, gpufs::cat(point.target, ':', point.name));
         if (names.size() > in_.options.most_probes) {
             too_many(point, names.size());

@@ -21,7 +21,6 @@
 #include "lang/program/function_cookie.h"
 #include "lang/program/function_fields.h"
 #include "lang/program/probe_kinds.h"
-#include "lang/symbols/function_name.h"
 
 namespace gpufs {
 namespace {
@@ -96,8 +95,8 @@ private:
         made.target.name = kernel_place_text(info.path(), *offset);
         made.format.fields.clear();
         if (is_line_)
-            made.functions = {{static_cast<std::int64_t>(function_cookie(spot.function)),
-                               function_name(spot.function)}};
+            made.functions = {
+                {static_cast<std::int64_t>(function_cookie(spot.function)), spot.function}};
         std::vector<ArgumentWay> ways;
         for (const AskedName& name : lookup_.names) {
             if (made.format.find(name.text())) continue;

@@ -20,6 +20,7 @@
 #include "kernel/elf/elf_file.h"
 #include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
+#include "lang/program/readable_name.h"
 #include "lang/program/registers.h"
 #include "lang/symbols/kernel_functions.h"
 
@@ -97,7 +98,7 @@ public:
             const std::string counter = place_.counter ? cat('(', hex(place_.counter), ')') : "";
             return {{cat(file, ':', hex(place_.offset), counter), hex(place_.offset)}};
         }
-        if (is_glob(place_.name)) return all(file);
+        if (is_function_pattern(place_.name)) return all(file);
         const ElfFunction function = require_function(file, place_.name);
         if (const auto why = why_no_breakpoint(file, function, place_.offset))
             throw UsageError(why->why, why->hint);

@@ -202,12 +202,11 @@ private:
         for (const NamedFunction& one : named)
             if (!one.is_inlined) {
                 const auto offset = info_.program().file_offset(one.address);
-                choices.push_back(
-                    cat(hex(offset.value_or(0)), " (", qualified_name(one.entry), ')'));
+                choices.push_back(cat(hex(offset.value_or(0)), " (", telling_name(one.entry), ')'));
             }
         if (choices.size() > 1)
             fail(cat("'", place_.file, "' has ", choices.size(), " functions '", place_.name, "'"),
-                 cat("choose one by its namespaces or its place in the file: ",
+                 cat("choose one by its namespaces, its parameters or its place in the file: ",
                      join(choices, ", ")));
     }
 

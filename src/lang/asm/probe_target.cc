@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/glob.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -11,6 +10,7 @@
 #include "lang/event/sampling_events.h"
 #include "lang/insn/tokens.h"
 #include "lang/program/probe_kinds.h"
+#include "lang/program/readable_name.h"
 
 namespace gpufs {
 namespace {
@@ -152,13 +152,14 @@ private:
         return text;
     }
 
-    // Is there one that is not within parentheses?
+    // Is there one that is not within parentheses or the brackets of a template?
     static bool has_blank_or_quote(std::string_view name) {
-        int depth = 0;
-        return std::ranges::any_of(name, [&](char c) {
-            if (c == '(' || c == ')') depth += c == '(' ? 1 : -1;
-            return c == '"' || (depth <= 0 && (c == ' ' || c == '\t'));
-        });
+        for (std::size_t at = 0; at < name.size();) {
+            const std::size_t past = past_brackets(name, at);
+            if (past == at && std::string_view("\" \t").find(name[at]) != name.npos) return true;
+            at = std::max(past, at + 1);
+        }
+        return false;
     }
 
     void named(Span at, ProbeTarget& made) const {
@@ -176,7 +177,8 @@ private:
         if (has_empty || colons < kind_->colons || (is_event && colons > 1))
             fail(at, cat("'", name, "' is no ", kind_->target));
         made.name = name;
-        made.has_glob = is_glob(name) || (kind_->is_in_file() && name.find('{') != name.npos);
+        made.has_glob = is_function_pattern(made.name) ||
+                        (kind_->is_in_file() && made.name.find('{') != std::string::npos);
     }
 
     std::uint64_t nanoseconds(Span at) const try {
