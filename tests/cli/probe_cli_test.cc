@@ -10,6 +10,7 @@
 #include "support/nest.h"
 #include "support/run_gpufs.h"
 #include "support/skip.h"
+#include "support/temp_folder.h"
 #include "support/trace_instance.h"
 
 // tests/programs/probed.cc, whose arguments are known, under probes of a session of each test's
@@ -361,6 +362,31 @@ BOOST_AUTO_TEST_CASE(functions_of_one_name_are_told_apart_by_their_parameters) {
                      "-c", cat("echo 5 | ", probed(), " >/dev/null")});
     BOOST_TEST(has(told.out, "{\"func\":\"shop::twice(int)\"}"), told.out + told.err);
     BOOST_TEST(has(told.out, "{\"func\":\"shop::twice(long, char const*)\"}"), told.out);
+}
+
+// Of an event of tracefs the kernel reads a line; a program's place is no text.
+BOOST_AUTO_TEST_CASE(a_path_with_other_signs_is_refused_by_tracefs_only) {
+    const test::TempFolder folder;
+    for (const std::string name : {"a b", "a#b", "a\"b", "a,b"}) {
+        const std::string file = (folder / name).string();
+        std::filesystem::copy_file(probed(), file);
+        const TempSession session;
+        const Ended added = probe_in(session, {"probe", "add", "-x", file, "p:one work n"});
+        const std::string sign = name == "a b" ? "blanks" : "a '#'";
+        const bool is_refused = name == "a b" || name == "a#b";
+        BOOST_TEST(added.status == (is_refused ? 2 : 0), added.err);
+        BOOST_TEST(has(added.err, cat("the kernel takes no path with ", sign, ": '", file, "'")) ==
+                       is_refused,
+                   added.err);
+        for (std::vector<std::string> args : std::vector<std::vector<std::string>>{
+                 {"count", "-x", file, "work", "by", "n"},
+                 {"count", cat("uprobe:\"", file, "\":work"), "by", "n"}}) {
+            args.insert(args.end(),
+                        {"--json", "--", "sh", "-c", "echo 5 | \"$0\" >/dev/null", file});
+            const Ended counted = test::gpufs(args);
+            BOOST_TEST(has(counted.out, R"("n":5)"), counted.out + counted.err);
+        }
+    }
 }
 
 #if defined __x86_64__ && defined __GLIBC__

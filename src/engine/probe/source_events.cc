@@ -232,7 +232,7 @@ public:
         if (definition_.is_return) fail_return();
         const auto info =
             require_debug_info(source_, definition_.place_at,
-                               require_code_file(source_, definition_.place_at, place_.file));
+                               require_kernel_path(source_, definition_.place_at, place_.file));
         const auto spots = find_spots(*info, source_, definition_.place_at, place_,
                                       reads_variables(source_, definition_), notes_);
         std::vector<PlannedEvent> events;

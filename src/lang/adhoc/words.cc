@@ -119,6 +119,8 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
 
 void set_file(std::vector<std::string>& words, const std::string& file, std::size_t events) {
     const auto end = end_of_subjects(words);
+    const bool is_plain = file.find_first_of(" \t\",(<") == std::string::npos;
+    const std::string quoted = is_plain ? file : cat('"', file, '"');
     std::vector<std::string> changed;
     for (auto word = words.begin(); word != end; ++word, events -= events != 0) {
         if (events == 0 || !is_in_file(*word)) {
@@ -126,7 +128,7 @@ void set_file(std::vector<std::string>& words, const std::string& file, std::siz
             continue;
         }
         for (const std::string& function : functions_of(*word))
-            changed.push_back(cat("uprobe:", file, ':', function));
+            changed.push_back(cat("uprobe:", quoted, ':', function));
     }
     changed.insert(changed.end(), end, words.end());
     words = std::move(changed);

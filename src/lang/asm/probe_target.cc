@@ -162,14 +162,26 @@ private:
         return false;
     }
 
+    // "A NAME", or the path of it alone: "A PATH":REST.
+    struct Quoted {
+        std::string_view quoted, rest;
+    };
+    static Quoted split_quoted(std::string_view name) {
+        if (name.size() < 3 || !name.starts_with('"')) return {{}, name};
+        if (name.ends_with('"')) return {name.substr(1, name.size() - 2), {}};
+        const auto end = name.rfind("\":");
+        if (end == name.npos || end == 0) return {{}, name};
+        return {name.substr(1, end - 1), name.substr(end + 1)};
+    }
+
     void named(Span at, ProbeTarget& made) const {
         const std::string text = without_blanks_in_braces(text_of(at));
-        std::string_view name = text;
-        if (name.size() > 2 && name.starts_with('"') && name.ends_with('"'))
-            name = name.substr(1, name.size() - 2);
-        else if (has_blank_or_quote(name))
-            fail(at, cat("'", name, "' is no ", kind_->target),
-                 "one name; the next behind a comma");
+        const Quoted parts = split_quoted(text);
+        if (has_blank_or_quote(parts.rest))
+            fail(at, cat("'", text, "' is no ", kind_->target),
+                 cat("one name; the next behind a comma",
+                     kind_->is_in_file() ? "; a path with blanks stands in quotes" : ""));
+        const std::string name = cat(parts.quoted, parts.rest);
         // A path may contain colons; those of the names come last.
         const bool is_event = kind_->syntax == Syntax::event;
         const auto colons = std::ranges::count(name, ':');

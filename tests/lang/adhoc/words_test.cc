@@ -25,6 +25,17 @@ BOOST_AUTO_TEST_CASE(words_are_functions_of_a_file) {
                "uprobe:libc:ns::f(int, A<B, C>) uprobe:libc:main uprobe:libc:a.c:12");
 }
 
+BOOST_AUTO_TEST_CASE(a_file_whose_path_has_other_signs_stands_in_quotes) {
+    for (const char* file : {"./a b", "./a,b", "./a\"b"}) {
+        std::vector<std::string> words = {"main", "by", "comm"};
+        set_file(words, file, 1);
+        BOOST_TEST(words.front() == cat("uprobe:\"", file, "\":main"));
+        const SourceText source{"count", words.front()};
+        const ProbeTarget target = parse_probe_word(source, 0, {0, source.text.size()});
+        BOOST_TEST(target.name == cat(file, ":main"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_end_belongs_to_a_function_and_to_a_system_call) {
     const auto with_end = [](std::vector<std::string> words) {
         add_end(words);
