@@ -253,6 +253,17 @@ BOOST_AUTO_TEST_CASE(only_where_variables_are_read_a_place_is_behind_the_prologu
     BOOST_TEST(!has(vars.out, "%sp"), vars.out);
 }
 
+BOOST_AUTO_TEST_CASE(what_callers_put_on_the_stack_is_read_where_the_function_begins,
+                     *ut::label("pure")) {
+    for (const bool is_optimized : {true, false}) {
+        const std::string program =
+            test::Nest::build_file(is_optimized ? "parameters-O2" : "parameters-O0");
+        const Ended vars = test::gpufs({"probe", "vars", "-x", program, "given"});
+        BOOST_TEST(has(vars.out, "large"), vars.err);
+        BOOST_TEST(has(vars.err, "behind its prologue") != is_optimized, vars.err);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(an_inlined_function_is_probed_in_its_copies) {
     const TempSession session;
     const std::string program = variant("gcc-O2-pie");
