@@ -73,6 +73,19 @@ std::vector<std::string> expand_braces(std::string_view name) {
     return names;
 }
 
+std::size_t past_brackets(std::string_view text, std::size_t at) {
+    constexpr std::string_view kOperator = "operator";
+    if (at >= text.size() || (text[at] != '(' && text[at] != '<')) return at;
+    const char open = text[at], close = open == '(' ? ')' : '>';
+    if (open == '<' && text.substr(0, at).ends_with(kOperator)) return at;
+    int depth = 0;
+    for (std::size_t end = at; end < text.size(); ++end) {
+        if (text[end] == open) ++depth;
+        if (text[end] == close && --depth == 0) return end + 1;
+    }
+    return at;
+}
+
 std::string shell_quote(std::string_view word) {
     constexpr std::string_view kPlain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=@%+";

@@ -27,6 +27,10 @@ std::string listed_names(std::vector<std::string> names);
 // multiply; none is in another. A brace without its other half is a character.
 std::vector<std::string> expand_braces(std::string_view name);
 
+// Where a text goes on behind the parentheses, or the angle brackets of a template, that begin at
+// `at`, with all that they have in them; `at` itself where none begin, or where they have no end.
+std::size_t past_brackets(std::string_view text, std::size_t at);
+
 // With capitals for the letters of ASCII.
 std::string upper_case(std::string_view text);
 std::string lower_case(std::string_view text);

@@ -10,6 +10,7 @@
 #include "support/nest.h"
 #include "support/run_gpufs.h"
 #include "support/skip.h"
+#include "support/temp_folder.h"
 #include "support/trace_instance.h"
 
 // tests/programs/probed.cc, whose arguments are known, under probes of a session of each test's
@@ -311,16 +312,21 @@ BOOST_AUTO_TEST_CASE(a_function_has_its_readable_name) {
                cat("gpufs: probe:1:1: error: '", file, "' has 2 functions 'shop::twice'\n", file,
                    ":shop::twice\n^", std::string(file.size() + 11, '~'),
                    "\nhint: choose one: 'shop::twice(int)', 'shop::twice(long, char const*)'\n"));
-    for (const std::string& place : {cat(":shop::Till::add n=", kSecond, ":s32"),
-                                     cat(":shop::twice(int) m=", kFirst, ":s32")}) {
+    for (const std::string& place :
+         {cat(":shop::Till::add n=", kSecond, ":s32"), cat(":shop::twice(int) m=", kFirst, ":s32"),
+          cat(":shop::twice(long, char const*) m=", kFirst, ":s64"),
+          cat(":shop::sold m=", kFirst, ":s32")}) {
         const Ended added = probe_in(session, {"probe", "add", cat(file, place)});
         BOOST_TEST_REQUIRE(added.status == 0, added.err);
     }
-    for (const char* event : {"shop__Till__add", "shop__twice_int_"})
+    for (const char* event :
+         {"shop__Till__add", "shop__twice_int_", "shop__twice_long__char_const__", "shop__sold"})
         probe_in(session,
                  {"filter", "-e", cat("gpufs_", session.name(), ":", event), "common_pid > 0"});
     run_probed(file, "21\\n");
-    const std::vector<std::string> expected = {"shop__Till__add: n=21", "shop__twice_int_: m=21"};
+    const std::vector<std::string> expected = {"shop__Till__add: n=21", "shop__twice_int_: m=21",
+                                               "shop__twice_long__char_const__: m=21",
+                                               "shop__sold: m=21"};
     BOOST_TEST(without_addresses(shown_by(session)) == expected, boost::test_tools::per_element());
     // A program knows it, too.
     const Ended counted =
@@ -330,6 +336,61 @@ BOOST_AUTO_TEST_CASE(a_function_has_its_readable_name) {
                         file, " >/dev/null\""));
     BOOST_TEST(has(counted.out, R"("arg0":5)"), cat(counted.out, counted.err));
     BOOST_TEST(has(counted.out, R"("count":2)"), counted.out);
+}
+
+// Without optimization these are in memory behind the prologue only.
+BOOST_AUTO_TEST_CASE(the_parameters_of_a_function_with_a_readable_name_are_its_variables) {
+    const std::string file = probed(), name = "shop::twice(long, char const*)";
+    const std::string work = cat("printf '5\\n6\\n' | ", file, " >/dev/null");
+    const TempSession session;
+    const Ended added = probe_in(session, {"probe", "add", cat(file, ":", name, " n")});
+    BOOST_TEST(has(added.err, cat("'", name, "' is probed behind its prologue, at +0x")),
+               added.err);
+    probe_in(session, {"filter", "-e", "shop__twice_long__char_const__", "--all"});
+    run_probed(file, "21\\n");
+    const std::vector<std::string> expected = {"shop__twice_long__char_const__: n=21"};
+    BOOST_TEST(without_addresses(shown_by(session)) == expected, boost::test_tools::per_element());
+    for (std::vector<std::string> args : std::vector<std::vector<std::string>>{
+             {"stats", "-x", file, name, "n"}, {"stats", cat("uprobe:", file, ":", name), "n"}}) {
+        args.insert(args.end(), {"--", "sh", "-c", work});
+        const Ended told = test::gpufs(args);
+        BOOST_TEST(has(told.out, "count 2, sum 11, "), cat(told.out, told.err));
+    }
+    const Ended vague = test::gpufs({"count", "-x", file, "shop::twice", "by", "n"});
+    BOOST_TEST(has(vague.err, "(shop::twice(int)), 0x"), vague.err);
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_one_name_are_told_apart_by_their_parameters) {
+    const Ended told =
+        test::gpufs({"count", "-x", probed(), "_ZN4shop5twice*", "by", "func", "--json", "--", "sh",
+                     "-c", cat("echo 5 | ", probed(), " >/dev/null")});
+    BOOST_TEST(has(told.out, "{\"func\":\"shop::twice(int)\"}"), told.out + told.err);
+    BOOST_TEST(has(told.out, "{\"func\":\"shop::twice(long, char const*)\"}"), told.out);
+}
+
+// Of an event of tracefs the kernel reads a line; a program's place is no text.
+BOOST_AUTO_TEST_CASE(a_path_with_other_signs_is_refused_by_tracefs_only) {
+    const test::TempFolder folder;
+    for (const std::string name : {"a b", "a#b", "a\"b", "a,b"}) {
+        const std::string file = (folder / name).string();
+        std::filesystem::copy_file(probed(), file);
+        const TempSession session;
+        const Ended added = probe_in(session, {"probe", "add", "-x", file, "p:one work n"});
+        const std::string sign = name == "a b" ? "blanks" : "a '#'";
+        const bool is_refused = name == "a b" || name == "a#b";
+        BOOST_TEST(added.status == (is_refused ? 2 : 0), added.err);
+        BOOST_TEST(has(added.err, cat("the kernel takes no path with ", sign, ": '", file, "'")) ==
+                       is_refused,
+                   added.err);
+        for (std::vector<std::string> args : std::vector<std::vector<std::string>>{
+                 {"count", "-x", file, "work", "by", "n"},
+                 {"count", cat("uprobe:\"", file, "\":work"), "by", "n"}}) {
+            args.insert(args.end(),
+                        {"--json", "--", "sh", "-c", "echo 5 | \"$0\" >/dev/null", file});
+            const Ended counted = test::gpufs(args);
+            BOOST_TEST(has(counted.out, R"("n":5)"), counted.out + counted.err);
+        }
+    }
 }
 
 #if defined __x86_64__ && defined __GLIBC__

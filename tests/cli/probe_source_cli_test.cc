@@ -210,20 +210,57 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_variable_is_shown_at_its_place, *ut::l
 }
 #endif
 
+// The same of the line that it begins in.
 BOOST_AUTO_TEST_CASE(a_function_is_probed_where_its_parameters_are_there) {
-    for (const char* name : {"gcc-O0-pie", "clang-O0-pie", "gcc-O2-pie", "clang-O2-pie"}) {
+    const std::string line = cat("variables.c:", line_with("begin"));
+    for (const char* name : {"gcc-O0-pie", "clang-O0-pie", "gcc-O2-pie", "clang-O2-pie"})
+        for (const std::string& place : {std::string("work"), line}) {
+            const TempSession session;
+            const std::string program = variant(name);
+            const Ended added =
+                ask(session, {"probe", "add", "-x", program, cat(place, " n text req->len")});
+            BOOST_TEST(added.status == 0, added.err);
+            const bool is_moved = has(
+                added.err, place == line ? "behind the prologue of 'work'" : "behind its prologue");
+            BOOST_TEST(is_moved == has(name, "-O0-"), added.err);
+            const std::string event = place == line ? cat("work_", line_with("begin")) : "work";
+            ask(session, {"filter", "-e", event, "--all"});
+            const Ended ran = test::shell(program + " 4");
+            const Records truth = printed_at(ran.out, "work"), seen = recorded(session);
+            BOOST_TEST_REQUIRE(seen.size() == truth.size(), name);
+            for (std::size_t i = 0; i < truth.size(); ++i)
+                for (const char* field : {"n", "text", "len"})
+                    BOOST_TEST(seen[i].at(field) == truth[i].at(field), name);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(only_where_variables_are_read_a_place_is_behind_the_prologue) {
+    const std::string program = variant("gcc-O0-pie");
+    const auto told = [&](const std::string& definition) {
         const TempSession session;
-        const std::string program = variant(name);
-        const Ended added = ask(session, {"probe", "add", "-x", program, "work n text req->len"});
-        BOOST_TEST(added.status == 0, added.err);
-        BOOST_TEST(has(added.err, "behind its prologue") == has(name, "-O0-"), added.err);
-        ask(session, {"filter", "-e", "work", "--all"});
-        const Ended ran = test::shell(program + " 4");
-        const Records truth = printed_at(ran.out, "work"), seen = recorded(session);
-        BOOST_TEST_REQUIRE(seen.size() == truth.size(), name);
-        for (std::size_t i = 0; i < truth.size(); ++i)
-            for (const char* field : {"n", "text", "len"})
-                BOOST_TEST(seen[i].at(field) == truth[i].at(field), name);
+        const Ended ended = ask(session, {"probe", "add", "-x", program, definition});
+        BOOST_TEST(ended.status == 0, ended.err);
+        return ended.err;
+    };
+    const std::string line = cat("variables.c:", line_with("begin"));
+    BOOST_TEST(!has(told(line), "prologue"));
+    BOOST_TEST(!has(told(line + " number=%di"), "prologue"));
+    // A place by its number stays.
+    BOOST_TEST(has(told("work+1 n"),
+                   "the parameters of 'work' are in memory behind its prologue "
+                   "only, from +0x"));
+    const Ended vars = test::gpufs({"probe", "vars", "-x", program, line});
+    BOOST_TEST(!has(vars.out, "%sp"), vars.out);
+}
+
+BOOST_AUTO_TEST_CASE(what_callers_put_on_the_stack_is_read_where_the_function_begins,
+                     *ut::label("pure")) {
+    for (const bool is_optimized : {true, false}) {
+        const std::string program =
+            test::Nest::build_file(is_optimized ? "parameters-O2" : "parameters-O0");
+        const Ended vars = test::gpufs({"probe", "vars", "-x", program, "given"});
+        BOOST_TEST(has(vars.out, "large"), vars.err);
+        BOOST_TEST(has(vars.err, "behind its prologue") != is_optimized, vars.err);
     }
 }
 

@@ -53,6 +53,11 @@ NOINLINE void crowded(double a, double b, double c, double d, double e, double f
                  second + third + fourth + fifth);
 }
 
+// The first of them on the stack, where the caller puts it.
+NOINLINE void given(Large large, int a) {
+    std::printf("given %ld %d\n", large.first, a);
+}
+
 NOINLINE Large made(int seed, long other) {
     std::printf("made %d %ld\n", seed, other);
     return {seed, other, 3};
@@ -70,6 +75,7 @@ int main() {
         mixed(2.5, 11 * i, {i, 1.5}, i % 2 == 0, {1, 2, 3}, {1.5, 2.5}, -i, Owner(i), "text",
               static_cast<unsigned char>(250 + i));
         crowded(1, 2, 3, 4, 5, 6, 7, 8, 9, i, 1.5L, 2, 3, 4, 5, 6 * i, 7 * i);
+        given({10L * i, 2, 3}, i);
         const Large large = made(i, -i);
         Node second{nullptr, i, 5, 33, "second", {{1, static_cast<short>(-large.third)}}};
         Node first{&second, 100 + i, 1, 2, "first", {{3, 4}}};

@@ -74,6 +74,11 @@ private:
 [[gnu::noinline]] long twice(long n, const char*) {
     return 2 * n;
 }
+// Of which there is only what compilers call a copy that they made for some callers.
+[[gnu::noinline]] int sold(int n) asm("_ZN4shop4soldEi.isra.0");
+int sold(int n) {
+    return n + 3;
+}
 }  // namespace shop
 
 int main() {
@@ -88,6 +93,7 @@ int main() {
         till.add(n);
         shop::twice(n);
         shop::twice(long{n}, line);
+        shop::sold(n);
         std::printf("%d\n", work(n, "text", &request));
     }
 }

@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) long twice(long value) {
     return result;
 }
 
-NOINLINE static long work(struct request *req, int n, const char *text) {
+NOINLINE static long work(struct request *req, int n, const char *text) {  // begin
     long sum = n * 3L;
     unsigned char small = (unsigned char)(n + 250);
     short negative = (short)(-n);

@@ -130,7 +130,7 @@ ProbeTarget target_of(const AttachPoint& point, bool has_cookies, const Script& 
             break;
     }
     if (point.offset != 0) target.name += gpufs::cat("+", point.offset);
-    target.has_glob = target.name.find_first_of("*?[") != std::string::npos;
+    target.has_glob = point.has_glob();
     target.has_cookies = has_cookies;
     target.at = point.at;
     return target;

@@ -9,6 +9,7 @@
 #include "bt/infer/inference.h"
 #include "bt/syntax/mistake.h"
 #include "bt/syntax/walk.h"
+#include "lang/program/readable_name.h"
 
 namespace gpufs::bt {
 namespace {
@@ -278,7 +279,7 @@ private:
         const bool is_each = (asked_.probe && !is_glob(point.target)) || asked_.address;
         if (point.provider == Provider::uprobe && asked_.args)
             add_with_parameters(point);
-        else if (is_each && is_glob(point.name))
+        else if (is_each && is_function_pattern(point.name))
             add_each_function(point);
         else
             add_function(std::move(point));
@@ -297,7 +298,8 @@ private:
     // too many.
     std::vector<std::string> user_functions_of(const AttachPoint& point) {
         std::vector<std::string> names{point.name};
-        if (is_glob(point.name)) names = in_.world.user_functions(point.target, point.name);
+        if (is_function_pattern(point.name))
+            names = in_.world.user_functions(point.target, point.name);
         if (names.empty()) missing(point, gpufs::cat(point.target, ':', point.name));
         if (names.size() > in_.options.most_probes) {
             too_many(point, names.size());

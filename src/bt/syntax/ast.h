@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/source.h"
 #include "bt/syntax/expr.h"
 #include "lang/program/code.h"
+#include "lang/program/readable_name.h"
 
 // The syntax tree of a script in the bpftrace language, as the parser makes it: names are not
 // resolved and nothing has a type, but macros are expanded, constants of #define are in their
@@ -61,7 +63,9 @@ struct AttachPoint {
     std::string pin;                   // iter: where it is pinned, may be empty
     bool is_cpp = false;               // uprobe: `name` is the readable form of a C++ function
     bool has_glob() const {
-        return (target + space + name).find_first_of("*?[") != std::string::npos;
+        constexpr std::string_view kSigns = "*?[";
+        return (target + space).find_first_of(kSigns) != std::string::npos ||
+               (name.find_first_of(kSigns) != std::string::npos && !is_readable_name(name));
     }
     SourceRef at;
 };

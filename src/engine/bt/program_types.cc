@@ -69,6 +69,18 @@ void ProgramTypes::find_functions(File& file) {
     });
 }
 
+// By the name of the source or the symbol; else by a longer name, as people write it.
+std::vector<DwarfEntry> ProgramTypes::functions_named(File& file, const std::string& name) {
+    if (!file.functions) find_functions(file);
+    std::vector<DwarfEntry> found;
+    const auto [first, end] = file.functions->equal_range(name);
+    for (auto it = first; it != end; ++it) found.push_back(it->second);
+    if (!found.empty()) return found;
+    for (const NamedFunction& one : find_named_functions(*file.info, name))
+        if (!one.is_inlined) found.push_back(one.entry);
+    return found;
+}
+
 World::UserLine ProgramTypes::line(const std::string& path, const std::string& source,
                                    std::uint64_t line) {
     File& file = file_of(path);
@@ -89,16 +101,15 @@ World::UserFunction ProgramTypes::function(const std::string& path, const std::s
     World::UserFunction made;
     File& file = file_of(path);
     if (!file.info) return without_dwarf<World::UserFunction>(path);
-    if (!file.functions) find_functions(file);
-    const auto [first, end] = file.functions->equal_range(name);
-    if (first == end)
+    const std::vector<DwarfEntry> functions = functions_named(file, name);
+    if (functions.empty())
         made.trouble = cat("the debug information of '", path, "' has no function '", name, "'");
-    for (auto it = first; it != end; ++it) {
-        World::UserFunction found = function_at(*file.info, it->second);
+    for (const DwarfEntry& function : functions) {
+        World::UserFunction found = function_at(*file.info, function);
         const bool is_alike =
             std::ranges::equal(found.parameters, made.parameters,
                                [](const auto& a, const auto& b) { return a.is_alike(b); });
-        if (it != first && !is_alike) {
+        if (function != functions.front() && !is_alike) {
             made.trouble =
                 cat("'", path, "' has several functions '", name, "' with other parameters");
             return made;

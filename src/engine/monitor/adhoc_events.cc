@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -107,7 +108,20 @@ void add_tracepoints(const ProbeTarget& target, const SourceText& source, Kernel
 }
 
 std::pair<std::int64_t, std::string> word_for(const std::string& function) {
-    return {static_cast<std::int64_t>(function_cookie(function)), function_name(function)};
+    return {static_cast<std::int64_t>(function_cookie(function)), function};
+}
+
+// Gives the functions of the events their readable names; those that share one, with parameters.
+void name_functions(std::vector<AdhocEvent>& events) {
+    std::map<std::string, std::set<std::int64_t>> with_name;
+    for (const AdhocEvent& event : events)
+        for (const auto& [cookie, symbol] : event.functions)
+            with_name[function_name(symbol)].insert(cookie);
+    for (AdhocEvent& event : events)
+        for (auto& [cookie, word] : event.functions) {
+            std::string name = function_name(word);
+            word = with_name[name].size() > 1 ? function_signature(word) : std::move(name);
+        }
 }
 
 // One event; or, of the functions of a pattern where the kernel has no cookies, one each.
@@ -246,6 +260,7 @@ std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
         }
     }
     drop_repeated(events);
+    name_functions(events);
     return events;
 }
 

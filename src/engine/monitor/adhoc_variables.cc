@@ -21,7 +21,6 @@
 #include "lang/program/function_cookie.h"
 #include "lang/program/function_fields.h"
 #include "lang/program/probe_kinds.h"
-#include "lang/symbols/function_name.h"
 
 namespace gpufs {
 namespace {
@@ -56,7 +55,10 @@ public:
         std::vector<AdhocEvent> events;
         std::optional<SourceError> trouble;
         std::size_t left_out = 0;
-        const auto spots = find_spots(*info, source_, at_, place, has_names, lookup_.notes);
+        auto spots = find_spots(*info, source_, at_, place, has_names, lookup_.notes);
+        if (!has_names &&
+            std::ranges::any_of(spots, [&](const CodeSpot& spot) { return hides_key(spot); }))
+            spots = find_spots(*info, source_, at_, place, true, lookup_.notes);
         for (const CodeSpot& spot : spots) {
             try {
                 events.push_back(event_at(*info, spot));
@@ -93,8 +95,8 @@ private:
         made.target.name = kernel_place_text(info.path(), *offset);
         made.format.fields.clear();
         if (is_line_)
-            made.functions = {{static_cast<std::int64_t>(function_cookie(spot.function)),
-                               function_name(spot.function)}};
+            made.functions = {
+                {static_cast<std::int64_t>(function_cookie(spot.function)), spot.function}};
         std::vector<ArgumentWay> ways;
         for (const AskedName& name : lookup_.names) {
             if (made.format.find(name.text())) continue;
@@ -110,6 +112,13 @@ private:
     static bool is_local(const CodeSpot& spot, const std::string& name) {
         return std::ranges::any_of(local_variables(spot.scopes), [&](const VisibleVariable& one) {
             return name_of(one.entry) == name;
+        });
+    }
+
+    // Whether a key that is asked for is a variable there: "pid".
+    bool hides_key(const CodeSpot& spot) const {
+        return std::ranges::any_of(lookup_.names, [&](const AskedName& name) {
+            return is_key(name) && is_local(spot, name.text());
         });
     }
 

@@ -80,13 +80,15 @@ FoundSites find_code_sites(const SiteSearch& search, const ProbeSite& site) {
     if (const Absent* why = std::get_if<Absent>(&files)) return *why;
     const SourceText source{"", place_in_file(target)};
     const Span whole{0, source.text.size()};
+    const bool for_variables = !variables_in(*site.program, target.kind).empty();
     std::vector<ProbeSite> sites;
     for (const std::string& path : std::get<0>(files)) {
         try {
             const auto info = require_debug_info(source, whole, path);
             const ProbePlace place =
                 parse_probe_place(source, whole, source.text, names_code_file, path);
-            const auto spots = find_spots(*info, source, whole, place, true, search.found.notes);
+            const auto spots =
+                find_spots(*info, source, whole, place, for_variables, search.found.notes);
             std::ranges::move(sites_in(*info, spots, site), std::back_inserter(sites));
         } catch (const SourceError& e) {
             return Absent{e.message(), e.hint()};

@@ -9,6 +9,8 @@
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/ranges.h"
 #include "lang/dwarf/scope.h"
+#include "lang/symbols/function_name.h"
+#include "lang/symbols/readable_name.h"
 
 namespace gpufs {
 namespace {
@@ -54,6 +56,12 @@ void for_each_row_in(DebugInfo& info, const std::vector<CodeSpan>& code, const V
             if (!row.is_end && is_in(code, row.address)) visit(row, unit);
             return true;
         });
+}
+
+// By which the linker knows a function; empty where DWARF does not say, as of C.
+std::string symbol_of(const DwarfEntry& function) {
+    const auto linkage = find_inherited(function, dw::AT_linkage_name);
+    return std::string(linkage ? text_of(*linkage).value_or("") : "");
 }
 
 }  // namespace
@@ -110,23 +118,32 @@ std::vector<std::uint64_t> lines_with_code(DebugInfo& info, const std::string& f
 
 std::vector<NamedFunction> find_named_functions(DebugInfo& info, const std::string& name) {
     const std::string last = name.substr(name.rfind(':') + 1);
+    const ReadableName readable(name);
+    const auto is_it = [&](const DwarfEntry& function) {
+        const std::string symbol = symbol_of(function);
+        if (readable.has_parameters()) return readable.is_of(symbol);
+        if (symbol == name) return true;
+        if (name_of(function) != last) return false;
+        if (last == name) return true;
+        const std::string whole = qualified_name(function);
+        return whole == name || whole.ends_with("::" + name);
+    };
     std::vector<NamedFunction> found;
     info.for_each_unit([&](const DwarfEntry& root) {
         for_each_function(root, [&](const DwarfEntry& function) {
-            const auto linkage = find_inherited(function, dw::AT_linkage_name);
-            const bool is_symbol = linkage && text_of(*linkage) == name;
-            if (!is_symbol && name_of(function) != last) return;
-            if (!is_symbol && last != name) {
-                const std::string whole = qualified_name(function);
-                if (whole != name && !whole.ends_with("::" + name)) return;
-            }
-            found.push_back({function, entry_address(function).value_or(0),
-                             function.tag() == dw::TAG_inlined_subroutine});
+            if (is_it(function))
+                found.push_back({function, entry_address(function).value_or(0),
+                                 function.tag() == dw::TAG_inlined_subroutine});
         });
         return true;
     });
     sort_stably(found, {}, &NamedFunction::address);
     return found;
+}
+
+std::string telling_name(const DwarfEntry& function) {
+    const std::string symbol = symbol_of(function), signature = function_signature(symbol);
+    return signature == symbol ? qualified_name(function) : signature;
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> statements_of(DebugInfo& info,

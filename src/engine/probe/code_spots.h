@@ -35,9 +35,12 @@ struct NamedFunction {
     std::uint64_t address = 0;  // where it begins
     bool is_inlined = false;
 };
-// Those of this name, which may have namespaces and classes: "ns::Class::method", or any number of
-// these left out in front. Ordered by address.
+// Those of this name: a symbol, one with namespaces and classes, "ns::Class::method", or any number
+// of these left out in front, or one with its parameters, as ReadableName takes it. Ordered by
+// address.
 std::vector<NamedFunction> find_named_functions(DebugInfo& info, const std::string& name);
+// A function's name by which others of its name differ: "ns::f(int)".
+std::string telling_name(const DwarfEntry& function);
 
 // Where the code of a function is written.
 struct FunctionSource {

@@ -12,6 +12,7 @@
 #include "base/hex.h"
 #include "base/path.h"
 #include "base/pieces.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/symbols/breakpoints.h"
@@ -20,6 +21,7 @@
 #include "kernel/elf/elf_file.h"
 #include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
+#include "lang/program/readable_name.h"
 #include "lang/program/registers.h"
 #include "lang/symbols/kernel_functions.h"
 
@@ -97,7 +99,7 @@ public:
             const std::string counter = place_.counter ? cat('(', hex(place_.counter), ')') : "";
             return {{cat(file, ':', hex(place_.offset), counter), hex(place_.offset)}};
         }
-        if (is_glob(place_.name)) return all(file);
+        if (is_function_pattern(place_.name)) return all(file);
         const ElfFunction function = require_function(file, place_.name);
         if (const auto why = why_no_breakpoint(file, function, place_.offset))
             throw UsageError(why->why, why->hint);
@@ -290,9 +292,18 @@ std::string require_code_file(const SourceText& source, Span at, const std::stri
     // Not "..", which a symbolic link may be in front of.
     std::string path = absolute_path(std::get<std::string>(found));
     for (std::size_t dot = 0; (dot = path.find("/./", dot)) != path.npos;) path.erase(dot, 2);
-    if (path.find_first_of(" \t\n") != path.npos)
-        throw SourceError(source, at, cat("the kernel takes no path with blanks: '", path, "'"),
-                          "make a symbolic link to it, and name that");
+    return path;
+}
+
+std::string require_kernel_path(const SourceText& source, Span at, const std::string& name) {
+    std::string path = require_code_file(source, at, name);
+    const bool has_blank = std::ranges::any_of(path, is_space);
+    // Of a '#' it takes the rest of the line for a comment (trace_parse_run_command()).
+    if (has_blank || path.find('#') != path.npos)
+        throw SourceError(
+            source, at,
+            cat("the kernel takes no path with ", has_blank ? "blanks" : "a '#'", ": '", path, "'"),
+            "make a symbolic link to it, and name that; 'gpufs count -x FILE' needs none");
     return path;
 }
 
@@ -316,7 +327,7 @@ std::vector<FoundPlace> find_places(const Tracefs& top, const SourceText& source
     std::vector<FoundPlace> found;
     try {
         found = is_user ? FilePlaces(definition, place, notes)
-                              .find(require_code_file(source, definition.place_at, place.file))
+                              .find(require_kernel_path(source, definition.place_at, place.file))
                         : KernelPlaces(top, definition, place).find();
     } catch (const SourceError&) {
         throw;

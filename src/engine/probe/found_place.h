@@ -53,8 +53,10 @@ std::string kernel_place_text(const std::string& file, std::uint64_t offset);
 // Whether a word in front of a ':' names a program or library, and no module of the kernel.
 bool names_code_file(const std::string& word);
 
-// The path of the file that a place names: absolute, without blanks. Throws SourceError.
+// The absolute path of the file that a place names. Throws SourceError.
 std::string require_code_file(const SourceText& source, Span at, const std::string& name);
+// The same for an event of tracefs: the kernel takes it in a line, without blanks and '#'.
+std::string require_kernel_path(const SourceText& source, Span at, const std::string& name);
 
 // Throws UnsupportedError if this kernel has no kprobe or uprobe events.
 void require_probe_events(const Tracefs& top, bool is_user);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/hex.h"
 #include "base/path.h"
+#include "base/sorted.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/probe/found_place.h"
@@ -28,6 +29,13 @@ bool is_all_variables(std::string_view word) {
     return word == "$vars" || word == "$params";
 }
 
+bool reads_variables(const SourceText& source, const ProbeDefinition& definition) {
+    return std::ranges::any_of(definition.arguments, [&](Span at) {
+        const std::string word = text_at(source, at);
+        return is_all_variables(word) || is_variable_path(word);
+    });
+}
+
 class SpotFinder {
 public:
     SpotFinder(DebugInfo& info, const SourceText& source, Span at, const ProbePlace& place,
@@ -35,12 +43,50 @@ public:
         : info_(info), source_(source), at_(at), place_(place), notes_(notes) {}
 
     std::vector<CodeSpot> find(bool for_variables) {
-        if (place_.kind == ProbePlace::Kind::source_line) return of_line();
-        if (place_.name.empty()) return {spot_at(info_, address_of_offset(place_.offset))};
-        return of_function(for_variables);
+        std::vector<CodeSpot> spots = find_spots();
+        if (!for_variables) return spots;
+        for (CodeSpot& spot : spots) leave_prologue(spot);
+        // A line's begin in a block may be where its function's prologue ends.
+        sort_stably(spots, {}, &CodeSpot::address);
+        const auto repeated = std::ranges::unique(spots, {}, &CodeSpot::address);
+        spots.erase(repeated.begin(), repeated.end());
+        return spots;
     }
 
 private:
+    std::vector<CodeSpot> find_spots() {
+        if (place_.kind == ProbePlace::Kind::source_line) return of_line();
+        if (place_.name.empty()) return {spot_at(info_, address_of_offset(place_.offset))};
+        return of_function();
+    }
+
+    // Moves a spot in a prologue behind it, where the function's parameters are where DWARF says.
+    // One that the user chose by its number stays, which is noted.
+    void leave_prologue(CodeSpot& spot) {
+        const DwarfEntry function = frame_function(spot.scopes);
+        const auto begin = function ? entry_address(function) : std::nullopt;
+        if (!begin || spot.address < *begin || !keeps_parameters_in_frame(function)) return;
+        const std::uint64_t end = behind_prologue(info_, function, *begin);
+        if (spot.address >= end) return;
+        const std::string where = cat("+", hex(end - *begin));
+        if (place_.kind == ProbePlace::Kind::in_file && place_.offset != 0)
+            return note(cat("the parameters of '", name_of(function),
+                            "' are in memory behind its prologue only, from ", where,
+                            " on: this place is in front"));
+        const bool is_line = place_.kind == ProbePlace::Kind::source_line;
+        note(is_line ? cat("line ", place_.line, " of '", place_.name,
+                           "' is probed behind the prologue of '", name_of(function), "', at ",
+                           where, ": only there its parameters are in memory")
+                     : cat("'", place_.name, "' is probed behind its prologue, at ", where,
+                           ": only there its parameters are in memory"));
+        // What is inlined there does not see the parameters.
+        CodeSpot behind = spot_at(info_, end);
+        if (innermost_function(behind.scopes) == innermost_function(spot.scopes))
+            spot = std::move(behind);
+        else
+            spot.address = end;
+    }
+
     [[noreturn]] void fail(std::string_view message, std::string_view hint) const {
         throw SourceError(source_, at_, message, hint);
     }
@@ -126,7 +172,7 @@ private:
                                 join(near, " and ")));
     }
 
-    std::vector<CodeSpot> of_function(bool for_variables) {
+    std::vector<CodeSpot> of_function() {
         std::vector<CodeSpot> spots;
         const auto named = find_named_functions(info_, place_.name);
         if (place_.offset != 0 || named.empty()) {
@@ -134,17 +180,8 @@ private:
             return {spot_at(info_, begin + place_.offset)};
         }
         require_one_function(named);
-        for (const NamedFunction& function : named) {
-            std::uint64_t address = function.address;
-            if (for_variables && !function.is_inlined &&
-                keeps_parameters_in_frame(function.entry)) {
-                address = behind_prologue(info_, function.entry, address);
-                note(cat("'", place_.name, "' is probed behind its prologue, at +",
-                         hex(address - function.address),
-                         ": only there its parameters are in memory"));
-            }
-            spots.push_back(spot_at(info_, address));
-        }
+        for (const NamedFunction& function : named)
+            spots.push_back(spot_at(info_, function.address));
         const auto inlined = std::ranges::count(named, true, &NamedFunction::is_inlined);
         if (inlined > 0)
             note(cat("'", place_.name, "' is inlined at ",
@@ -165,16 +202,17 @@ private:
         for (const NamedFunction& one : named)
             if (!one.is_inlined) {
                 const auto offset = info_.program().file_offset(one.address);
-                choices.push_back(
-                    cat(hex(offset.value_or(0)), " (", qualified_name(one.entry), ')'));
+                choices.push_back(cat(hex(offset.value_or(0)), " (", telling_name(one.entry), ')'));
             }
         if (choices.size() > 1)
             fail(cat("'", place_.file, "' has ", choices.size(), " functions '", place_.name, "'"),
-                 cat("choose one by its namespaces or its place in the file: ",
+                 cat("choose one by its namespaces, its parameters or its place in the file: ",
                      join(choices, ", ")));
     }
 
-    void note(std::string text) { notes_.push_back(std::move(text)); }
+    void note(std::string text) {
+        if (std::ranges::count(notes_, text) == 0) notes_.push_back(std::move(text));
+    }
 
     DebugInfo& info_;
     const SourceText& source_;
@@ -194,9 +232,9 @@ public:
         if (definition_.is_return) fail_return();
         const auto info =
             require_debug_info(source_, definition_.place_at,
-                               require_code_file(source_, definition_.place_at, place_.file));
+                               require_kernel_path(source_, definition_.place_at, place_.file));
         const auto spots = find_spots(*info, source_, definition_.place_at, place_,
-                                      !definition_.arguments.empty(), notes_);
+                                      reads_variables(source_, definition_), notes_);
         std::vector<PlannedEvent> events;
         std::vector<std::string> forms;  // of each
         std::optional<SourceError> trouble;
@@ -331,11 +369,7 @@ private:
 bool needs_debug_info(const SourceText& source, const ProbeDefinition& definition,
                       const ProbePlace& place) {
     if (place.kind == ProbePlace::Kind::source_line) return true;
-    return place.kind == ProbePlace::Kind::in_file &&
-           std::ranges::any_of(definition.arguments, [&](Span at) {
-               const std::string word = text_at(source, at);
-               return is_all_variables(word) || is_variable_path(word);
-           });
+    return place.kind == ProbePlace::Kind::in_file && reads_variables(source, definition);
 }
 
 std::unique_ptr<DebugInfo> require_debug_info(const SourceText& source, Span at,

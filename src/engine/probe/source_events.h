@@ -22,8 +22,9 @@ bool needs_debug_info(const SourceText& source, const ProbeDefinition& definitio
 std::unique_ptr<DebugInfo> require_debug_info(const SourceText& source, Span at,
                                               const std::string& file);
 
-// The code that a place means: of a source line, or where a function begins, behind its prologue if
-// `for_variables` and only there its parameters are where DWARF says. Throws SourceError, at `at`.
+// The code that a place means: of a source line, or where a function begins. If `for_variables`,
+// what is in the prologue of a function is moved behind it where only there its parameters are
+// where DWARF says, which `notes` says. Throws SourceError, at `at`.
 std::vector<CodeSpot> find_spots(DebugInfo& info, const SourceText& source, Span at,
                                  const ProbePlace& place, bool for_variables,
                                  std::vector<std::string>& notes);

@@ -53,7 +53,7 @@ public:
           definition_(definition),
           place_(place),
           notes_(notes),
-          file_(require_code_file(source, definition.place_at, place.file)) {}
+          file_(require_kernel_path(source, definition.place_at, place.file)) {}
 
     std::vector<PlannedEvent> find() {
         const std::vector<UsdtProbe> found = sites();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/byte_reader.h"
 #include "base/cat.h"
 #include "base/hex.h"
 #include "base/text.h"
@@ -230,13 +231,19 @@ std::optional<VariableFetch> find_fetch(DebugInfo& info, const VariablePath& pat
 }
 
 bool keeps_parameters_in_frame(const DwarfEntry& function) {
+    // What a caller put on the stack is above the frame's address (CFA), and there from the begin
+    // on. clang counts from a register that only the prologue sets.
+    constexpr char kFrameAddress[] = {static_cast<char>(dw::OP_call_frame_cfa), '\0'};
+    const auto base = find_attribute(function, dw::AT_frame_base);
+    const bool is_by_address = base && base->is_block() && base->bytes == kFrameAddress;
     bool in_frame = false;
     for_each_child(function, [&](const DwarfEntry& child) {
         if (child.tag() != dw::TAG_formal_parameter) return true;
         const auto location = find_attribute(child, dw::AT_location);
-        in_frame = location && location->is_block() && !location->bytes.empty() &&
-                   static_cast<unsigned char>(location->bytes[0]) == dw::OP_fbreg;
-        return false;
+        if (!location || !location->is_block()) return true;
+        ByteReader bytes(location->bytes);
+        in_frame = bytes.byte() == dw::OP_fbreg && (bytes.sleb() < 0 || !is_by_address);
+        return !in_frame;
     });
     return in_frame;
 }

@@ -37,7 +37,8 @@ std::optional<VariableFetch> find_fetch(DebugInfo& info, const VariablePath& pat
                                         const CodeSpot& spot);
 
 // Whether a parameter of the function lies in its frame for all of the code, as compilers leave it
-// without optimization: it is there only behind what makes the frame.
+// without optimization: it is there only behind what makes the frame. What callers put on the stack
+// is not in it.
 bool keeps_parameters_in_frame(const DwarfEntry& function);
 
 // A variable as `gpufs probe vars` lists it.

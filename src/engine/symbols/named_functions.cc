@@ -1,54 +1,25 @@
 #include "engine/symbols/named_functions.h"
 
-#include <algorithm>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "base/cat.h"
 #include "base/error.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "lang/symbols/function_name.h"
+#include "lang/symbols/kernel_functions.h"
+#include "lang/symbols/readable_name.h"
 
 namespace gpufs {
 namespace {
 
-std::string without_blanks(std::string_view text) {
-    std::string made;
-    for (const char c : text)
-        if (c != ' ') made += c;
-    return made;
-}
-
-// A word that the symbol of a function with this readable name has in it; empty where none is
-// sure. To demangle all symbols of a large program takes longer than to look for the word.
-std::string_view word_of(std::string_view name) {
-    name = name.substr(0, name.find_first_of("(<["));
-    const auto begin = std::find_if_not(name.rbegin(), name.rend(), is_word_char).base();
-    const std::string_view word = name.substr(static_cast<std::size_t>(begin - name.begin()));
-    return word.starts_with("operator") ? std::string_view() : word;
-}
-
-// A function whose readable name was asked for.
-struct Readable {
-    ElfFunction function;
-    std::string signature;
-};
-
-std::vector<Readable> functions_with(const std::string& path, const std::string& name) {
-    const std::string wanted = without_blanks(name);
-    const std::string_view word = word_of(name);
-    std::vector<Readable> found;
-    for (ElfFunction& one : find_functions(path, "*")) {
-        if (one.name.find(word) == one.name.npos) continue;
-        std::string signature = function_signature(one.name);
-        if (signature == one.name) continue;
-        if (without_blanks(function_name(one.name)) == wanted ||
-            without_blanks(signature) == wanted)
-            found.push_back({std::move(one), std::move(signature)});
-    }
-    return found;
+std::vector<ElfFunction> functions_with(const std::string& path, const std::string& name) {
+    const ReadableName wanted(name);
+    std::vector<ElfFunction> whole, copies;
+    for (ElfFunction& one : find_functions(path, "*"))
+        if (wanted.is_of(one.name))
+            (without_copy_suffix(one.name) == one.name ? whole : copies).push_back(std::move(one));
+    return whole.empty() ? copies : whole;
 }
 
 }  // namespace
@@ -56,11 +27,10 @@ std::vector<Readable> functions_with(const std::string& path, const std::string&
 std::vector<ElfFunction> find_functions_named(const std::string& path, const std::string& name) {
     std::vector<ElfFunction> functions = find_functions(path, name);
     if (!functions.empty()) return functions;
+    functions = functions_with(path, name);
     std::set<std::string> signatures;
-    for (Readable& one : functions_with(path, name)) {
-        signatures.insert(std::move(one.signature));
-        functions.push_back(std::move(one.function));
-    }
+    for (const ElfFunction& one : functions)
+        signatures.insert(function_signature(std::string(without_copy_suffix(one.name))));
     if (signatures.size() < 2) return functions;
     std::vector<std::string> quoted;
     for (const std::string& one : signatures) quoted.push_back(cat('\'', one, '\''));

@@ -9,9 +9,10 @@ namespace gpufs {
 
 // The functions of a program or library that a name means: what find_functions() takes, which are
 // symbols; or, where there is no such symbol, the readable name of a function of C++ or Rust, with
-// its parameters or without, "ns::Class::method", "ns::f(int, char const*)". Throws UsageError for
-// one without where functions with several lists of parameters have it, and what find_functions()
-// does.
+// its parameters or without, "ns::Class::method", "ns::f(int, char const*)". Where the compiler
+// left no whole function of the name, those are the copies that it made, "f.isra.0". Throws
+// UsageError for a name without parameters where functions with several lists of them have it, and
+// what find_functions() does.
 std::vector<ElfFunction> find_functions_named(const std::string& path, const std::string& name);
 
 }  // namespace gpufs

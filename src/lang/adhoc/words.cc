@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/cat.h"
+#include "base/text.h"
 #include "lang/program/probe_kinds.h"
 
 namespace gpufs {
@@ -43,6 +44,27 @@ bool is_code_line(std::string_view word) {
     const std::string_view first = word.substr(0, word.find(':'));
     return line_begin(word) != 0 &&
            std::ranges::find(kProbeKinds, first, &ProbeKind::name) == std::end(kProbeKinds);
+}
+
+// What is at a place of a file where one is given: a name without a system in front.
+bool is_in_file(std::string_view word) {
+    const auto colon = word.find(':');
+    return colon == word.npos || word.substr(colon).starts_with("::") || is_code_line(word);
+}
+
+// "malloc,free", "ns::f(int,long),main".
+std::vector<std::string> functions_of(std::string_view word) {
+    std::vector<std::string> functions(1);
+    for (std::size_t at = 0; at < word.size();) {
+        const std::size_t past = std::max(past_brackets(word, at), at + 1);
+        if (word[at] == ',')
+            functions.emplace_back();
+        else
+            functions.back() += word.substr(at, past - at);
+        at = past;
+    }
+    std::erase(functions, "");
+    return functions;
 }
 
 }  // namespace
@@ -97,15 +119,16 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
 
 void set_file(std::vector<std::string>& words, const std::string& file, std::size_t events) {
     const auto end = end_of_subjects(words);
+    const bool is_plain = file.find_first_of(" \t\",(<") == std::string::npos;
+    const std::string quoted = is_plain ? file : cat('"', file, '"');
     std::vector<std::string> changed;
     for (auto word = words.begin(); word != end; ++word, events -= events != 0) {
-        if (events == 0 || (word->find(':') != std::string::npos && !is_code_line(*word))) {
+        if (events == 0 || !is_in_file(*word)) {
             changed.push_back(*word);
             continue;
         }
-        const SourceText source{"-x", *word};
-        for (const AdhocWord& function : pieces_of(source, 0, {0, word->size()}, ","))
-            changed.push_back(cat("uprobe:", file, ':', function.text));
+        for (const std::string& function : functions_of(*word))
+            changed.push_back(cat("uprobe:", quoted, ':', function));
     }
     changed.insert(changed.end(), end, words.end());
     words = std::move(changed);

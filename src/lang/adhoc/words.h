@@ -23,7 +23,8 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
                              std::size_t source_index = 0);
 
 // Makes the events among the words before `by` functions of a file: "main" becomes
-// "uprobe:FILE:main", "malloc,free" two of them. What names a kind of probe or a system stays.
+// "uprobe:FILE:main", "malloc,free" two of them, also "ns::f" and "SOURCE:LINE". What names a kind
+// of probe or a system stays. A file whose path other parts of a word may be in stands in quotes.
 // `events`: how many words are events; fields are behind them.
 void set_file(std::vector<std::string>& words, const std::string& file, std::size_t events);
 // Behind the only word before `by`, inserts the end that belongs to it: the return of a function,

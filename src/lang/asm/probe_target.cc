@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/glob.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -11,6 +10,7 @@
 #include "lang/event/sampling_events.h"
 #include "lang/insn/tokens.h"
 #include "lang/program/probe_kinds.h"
+#include "lang/program/readable_name.h"
 
 namespace gpufs {
 namespace {
@@ -152,23 +152,36 @@ private:
         return text;
     }
 
-    // Is there one that is not within parentheses?
+    // Is there one that is not within parentheses or the brackets of a template?
     static bool has_blank_or_quote(std::string_view name) {
-        int depth = 0;
-        return std::ranges::any_of(name, [&](char c) {
-            if (c == '(' || c == ')') depth += c == '(' ? 1 : -1;
-            return c == '"' || (depth <= 0 && (c == ' ' || c == '\t'));
-        });
+        for (std::size_t at = 0; at < name.size();) {
+            const std::size_t past = past_brackets(name, at);
+            if (past == at && std::string_view("\" \t").find(name[at]) != name.npos) return true;
+            at = std::max(past, at + 1);
+        }
+        return false;
+    }
+
+    // "A NAME", or the path of it alone: "A PATH":REST.
+    struct Quoted {
+        std::string_view quoted, rest;
+    };
+    static Quoted split_quoted(std::string_view name) {
+        if (name.size() < 3 || !name.starts_with('"')) return {{}, name};
+        if (name.ends_with('"')) return {name.substr(1, name.size() - 2), {}};
+        const auto end = name.rfind("\":");
+        if (end == name.npos || end == 0) return {{}, name};
+        return {name.substr(1, end - 1), name.substr(end + 1)};
     }
 
     void named(Span at, ProbeTarget& made) const {
         const std::string text = without_blanks_in_braces(text_of(at));
-        std::string_view name = text;
-        if (name.size() > 2 && name.starts_with('"') && name.ends_with('"'))
-            name = name.substr(1, name.size() - 2);
-        else if (has_blank_or_quote(name))
-            fail(at, cat("'", name, "' is no ", kind_->target),
-                 "one name; the next behind a comma");
+        const Quoted parts = split_quoted(text);
+        if (has_blank_or_quote(parts.rest))
+            fail(at, cat("'", text, "' is no ", kind_->target),
+                 cat("one name; the next behind a comma",
+                     kind_->is_in_file() ? "; a path with blanks stands in quotes" : ""));
+        const std::string name = cat(parts.quoted, parts.rest);
         // A path may contain colons; those of the names come last.
         const bool is_event = kind_->syntax == Syntax::event;
         const auto colons = std::ranges::count(name, ':');
@@ -176,7 +189,8 @@ private:
         if (has_empty || colons < kind_->colons || (is_event && colons > 1))
             fail(at, cat("'", name, "' is no ", kind_->target));
         made.name = name;
-        made.has_glob = is_glob(name) || (kind_->is_in_file() && name.find('{') != name.npos);
+        made.has_glob = is_function_pattern(made.name) ||
+                        (kind_->is_in_file() && made.name.find('{') != std::string::npos);
     }
 
     std::uint64_t nanoseconds(Span at) const try {

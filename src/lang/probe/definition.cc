@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/cat.h"
-#include "base/glob.h"
 #include "base/scan.h"
+#include "base/text.h"
+#include "lang/program/readable_name.h"
 
 namespace gpufs {
 namespace {
@@ -15,6 +16,13 @@ constexpr std::string_view kUsage =
     "write 'p:NAME PLACE ARGUMENTS…', or 'r:…' at a return; a PLACE is FUNCTION+OFFSET or "
     "FILE:FUNCTION+OFFSET, with -x FILE also SOURCE:LINE";
 
+// "ns::Class::f(int) const": what is behind the parameters belongs to the name.
+constexpr std::string_view kConst = " const";
+bool is_const(std::string_view behind) {
+    return behind.starts_with(kConst) &&
+           (behind.size() == kConst.size() || !is_word_char(behind[kConst.size()]));
+}
+
 std::vector<Span> words_of(std::string_view text) {
     std::vector<Span> words;
     for (std::size_t at = 0; at < text.size();) {
@@ -23,8 +31,14 @@ std::vector<Span> words_of(std::string_view text) {
             continue;
         }
         std::size_t end = at;
-        // Blanks in a text, \"two words", are no ends: the kernel refuses them, and says where.
-        while (end < text.size() && !is_space(text[end])) ++end;
+        // Blanks in a text, \"two words", are ends: the kernel refuses such a word, and says where.
+        // Those among the parameters of a function are none.
+        while (end < text.size() && !is_space(text[end])) {
+            const std::size_t past = past_brackets(text, end);
+            const bool has_parameters = past != end && text[end] == '(';
+            end = std::max(past, end + 1);
+            if (has_parameters && is_const(text.substr(end))) end += kConst.size();
+        }
         words.push_back({at, end});
         at = end;
     }
@@ -163,7 +177,7 @@ private:
             text = text.substr(0, plus);
         }
         place.name = text;
-        if (place.offset != 0 && is_glob(place.name))
+        if (place.offset != 0 && is_function_pattern(place.name))
             fail("a pattern of functions takes no offset", "each of them has other instructions");
     }
 

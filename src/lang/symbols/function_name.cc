@@ -142,7 +142,10 @@ BareName without_types(std::string_view demangled) {
 std::string function_signature(const std::string& symbol) {
     if (symbol.starts_with("_R")) return rust_name(symbol).value_or(symbol);
     if (!symbol.starts_with("_Z")) return symbol;
-    return demangled(symbol).value_or(symbol);
+    const auto text = demangled(symbol);
+    if (!text) return symbol;
+    const std::string_view name = without_types(*text).name;
+    return text->substr(static_cast<std::size_t>(name.data() - text->data()));
 }
 
 std::string function_name(const std::string& symbol) {

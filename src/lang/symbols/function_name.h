@@ -10,7 +10,8 @@ namespace gpufs {
 // name, of the old form (_ZN...) and of the new one (_R...). Other names are unchanged.
 std::string function_name(const std::string& symbol);
 
-// The same with parameters and what else the symbol tells: "ns::f(int) const".
+// The same with parameters and what else the symbol tells, but the return type that those of
+// templates have: "ns::f(int) const", "ns::twice<int>(int)".
 std::string function_signature(const std::string& symbol);
 
 // Removes parameters and return type of a demangled name: "f<int>" for "void f<int>(int) const".

@@ -133,6 +133,15 @@ BOOST_AUTO_TEST_CASE(programs_count_by_variables_of_a_line_what_the_program_prin
     }
 }
 
+BOOST_AUTO_TEST_CASE(at_the_line_that_begins_a_function_its_parameters_are_counted_by) {
+    constexpr Named kParameters[] = {{"n", "n"}, {"text", "text"}, {"len", "req->len"}};
+    for (const char* name : {"gcc-O0-pie", "clang-O0-pie", "gcc-O2-pie"}) {
+        const TempFile output;
+        const Rows seen = counted(variant(name), "begin", kParameters, output);
+        BOOST_TEST((seen == printed(output, "work", kParameters)), name);
+    }
+}
+
 // With optimization tracefs reads none of these.
 BOOST_AUTO_TEST_CASE(what_only_a_computation_knows_is_counted_by) {
     for (const char* name : {"gcc-O0-pie", "gcc-O2-pie", "clang-O2-pie", "clang-O2-split"})

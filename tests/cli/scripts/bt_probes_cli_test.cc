@@ -126,6 +126,9 @@ BOOST_AUTO_TEST_CASE(a_function_of_cpp_has_its_readable_name) {
     const Ended told =
         told_of_probed(file, cat("uprobe:", file, ":cpp:\"shop::Till::add\" { @ = sum(arg1) }"));
     BOOST_TEST(told.out == "\n\n@: 7\n", told.err);
+    const Ended of_several = told_of_probed(
+        file, cat("uprobe:", file, ":cpp:\"shop::twice(long, char const*)\" { @ = sum(args.n) }"));
+    BOOST_TEST(of_several.out == "\n\n@: 7\n", of_several.err);
 }
 
 // Variables that the program has by their addresses, wherever it is loaded.

@@ -126,34 +126,6 @@ BOOST_AUTO_TEST_CASE(words_are_subjects_and_behind_by_keys) {
                }).starts_with("count:1:5: error: a condition"));
 }
 
-BOOST_AUTO_TEST_CASE(words_are_functions_of_a_file) {
-    const auto in_file = [](std::vector<std::string> words, std::size_t events) {
-        set_file(words, "libc", events);
-        return join(words, " ");
-    };
-    BOOST_TEST(in_file({"malloc,free", "sched:sched_switch", "by", "comm"}, SIZE_MAX) ==
-               "uprobe:libc:malloc uprobe:libc:free sched:sched_switch by comm");
-    BOOST_TEST(in_file({"malloc", "arg0", "by", "pid"}, 1) == "uprobe:libc:malloc arg0 by pid");
-    BOOST_TEST(in_file({}, 1) == "");
-}
-
-BOOST_AUTO_TEST_CASE(an_end_belongs_to_a_function_and_to_a_system_call) {
-    const auto with_end = [](std::vector<std::string> words) {
-        add_end(words);
-        return join(words, " ");
-    };
-    BOOST_TEST(with_end({"uprobe:libc:malloc", "by", "comm"}) ==
-               "uprobe:libc:malloc uretprobe:libc:malloc by comm");
-    BOOST_TEST(with_end({"kprobe:vfs_read"}) == "kprobe:vfs_read kretprobe:vfs_read");
-    BOOST_TEST(with_end({"fentry:vfs_read"}) == "fentry:vfs_read fexit:vfs_read");
-    BOOST_TEST(with_end({"sys_enter_read"}) == "sys_enter_read sys_exit_read");
-    BOOST_TEST(with_end({"tracepoint:syscalls:sys_enter_read"}) ==
-               "tracepoint:syscalls:sys_enter_read tracepoint:syscalls:sys_exit_read");
-    for (const char* none : {"sched:sched_switch", "uretprobe:libc:malloc", "by"})
-        BOOST_TEST(with_end({none}) == none);
-    BOOST_TEST(with_end({"kprobe:a", "kprobe:b"}) == "kprobe:a kprobe:b");
-}
-
 BOOST_AUTO_TEST_CASE(pairs_name_a_field_or_one_of_each_event) {
     const auto pairs = parse_adhoc_pairs({"--key", "pid=next_pid,cpu"}, 1);
     BOOST_TEST(pairs.size() == 2u);

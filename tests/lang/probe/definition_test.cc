@@ -55,6 +55,18 @@ BOOST_AUTO_TEST_CASE(short_forms_leave_out_the_name) {
     BOOST_TEST(parse_definition("r:/bin/a=b/x:f").place == "/bin/a=b/x:f");
 }
 
+BOOST_AUTO_TEST_CASE(the_parameters_of_a_function_may_have_blanks) {
+    for (const char* place :
+         {"./x:ns::f(A const&, long, char*)", "./x:ns::f<unsigned long>(unsigned long)",
+          "./x:ns::C::f(int, long) const", "./x:operator<(A const&, int)", "./a(b:f"}) {
+        const ProbeDefinition d = parse_definition(cat("p:one ", place, " n req->len"));
+        BOOST_TEST(d.place == place);
+        BOOST_TEST(d.arguments.size() == 2u, place);
+    }
+    BOOST_TEST(parse_place("./x:ns::f(A const&, long, char*)").name ==
+               "ns::f(A const&, long, char*)");
+}
+
 BOOST_AUTO_TEST_CASE(a_place_is_in_the_kernel_in_a_file_or_a_static_probe) {
     using Kind = ProbePlace::Kind;
     const ProbePlace kernel = parse_place("gpu_sched:drm_sched_job_done+0x10");

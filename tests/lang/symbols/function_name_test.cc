@@ -27,6 +27,7 @@ BOOST_AUTO_TEST_CASE(a_mangled_name_becomes_what_its_author_wrote) {
     BOOST_TEST(function_name("_ZNK5gpufs7Monitor3mapESt17basic_string_viewIcSt11char_traitsIcEE") ==
                "gpufs::Monitor::map");
     BOOST_TEST(function_name("_Z5twiceIiET_S0_") == "twice<int>");
+    BOOST_TEST(function_signature("_Z5twiceIiET_S0_") == "twice<int>(int)");
     BOOST_TEST(function_name("_Z3addii.isra.0") == "add [clone .isra.0]");
     BOOST_TEST(function_name("_Znwm") == "operator new");
     BOOST_TEST(function_name("_ZN4core3fmt5write17h0123456789abcdefE") == "core::fmt::write");
