@@ -24,9 +24,9 @@ bool is_steady(const Expr& key) {
     return key.kind == Expr::Kind::integer || key.kind == Expr::Kind::string;
 }
 
+// `a` is steady: others are not kept.
 bool is_same_key(const Expr& a, const Expr& b) {
-    return is_steady(a) && is_steady(b) && a.kind == b.kind && a.text == b.text &&
-           a.number == b.number;
+    return is_steady(b) && a.kind == b.kind && a.text == b.text && a.number == b.number;
 }
 
 bool is_same_element(const Expr& a, const Expr& b) {

@@ -253,10 +253,10 @@ std::string ScriptCode::slot_function_of(const TypedMap& map) {
 std::string ScriptCode::stack_function_of(const Type& stack) {
     if (const MapDeclaration* known = program().find_map(stack.map)) return stack_function(*known);
     // A kernel stack may begin with functions of the probe, which the reader leaves out.
-    constexpr std::size_t kMostFrames = 127, kOfProbe = 8;
+    constexpr std::size_t kOfProbe = 8;
     const bool is_kernel = stack.is(Type::Kind::kernel_stack);
     declare_stacks(program(), stack.map, kStacks,
-                   std::min(kMostFrames, stack.frames + (is_kernel ? kOfProbe : 0)));
+                   std::min(Type::kMostFrames, stack.frames + (is_kernel ? kOfProbe : 0)));
     return stack_function(*program().find_map(stack.map));
 }
 

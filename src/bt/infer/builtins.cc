@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Type::Kind;
 
-constexpr std::int64_t kMostFrames = 127;
+constexpr std::int64_t kMostFrames = Type::kMostFrames;
 constexpr std::size_t kProbeTypeBytes = 16;  // of the longest name of a provider
 
 struct PlainBuiltin {

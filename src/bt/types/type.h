@@ -66,6 +66,9 @@ struct Type {
         // epoch, the time of its beginning / step.
         tseries,
     };
+    // The most frames of a stack; as many are kept where none are asked for, and all are shown.
+    static constexpr std::size_t kMostFrames = 127;
+
     struct Field {
         std::string name;  // may be empty in a tuple
         TypePtr type;

@@ -104,13 +104,17 @@ void HistLatency::begin() {
     begin_.apply();
 }
 
+// The kernel pauses no trigger that has variables. While a list of pids is replaced there is none,
+// and all would be counted; those that are not to be counted have a list of their own (Linux 5.8).
+void HistLatency::stop_counting() const {
+    const Tracefs& at = scratch_.tracefs();
+    if (!command_) return at.write("set_event_pid", nobody() + '\n', Write::replace);
+    const std::string counted = join(split(at.read("set_event_pid"), '\n'), " ");
+    at.write("set_event_notrace_pid", counted + '\n', Write::append);
+}
+
 void HistLatency::end() {
-    for (const HistTable& table : tables_) {
-        Trigger paused = table.trigger;
-        paused.argument += ":pause";
-        scratch_.tracefs().write(event_directory(table.event) + "/trigger", paused.to_text() + '\n',
-                                 Write::append);
-    }
+    stop_counting();
     for (const std::string& event : {hists_.start_event, hists_.end_event}) read_tables(event);
     if (!hists_.thread_condition.empty()) read_tables("task:task_newtask");
     refresh();

@@ -69,6 +69,7 @@ private:
     };
 
     void plan();
+    void stop_counting() const;
     void read_tables(const std::string& event);
     void take(const HistTable& table, const HistListing& listing);
     void fill_latency();

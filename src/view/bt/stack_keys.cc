@@ -8,8 +8,6 @@ namespace {
 
 using Kind = Type::Kind;
 
-constexpr std::size_t kMostFrames = 127;  // where all are kept, and shown
-
 // How many of the value's words are added up; the others are extremes, of which the highest counts.
 std::size_t added_words(const Type& type, std::size_t words) {
     if (type.is(Kind::min) || type.is(Kind::max)) return 0;
@@ -23,7 +21,8 @@ StackKeys::StackKeys(const ScriptMap& map, ValueNames& names) : map_(map), names
 }
 
 void StackKeys::find_stacks(const Type& type, std::size_t at) {
-    if (type.is(Kind::kernel_stack) && type.frames < kMostFrames) stacks_.push_back({&type, at});
+    if (type.is(Kind::kernel_stack) && type.frames < Type::kMostFrames)
+        stacks_.push_back({&type, at});
     for (const Type::Field& field : type.fields) find_stacks(*field.type, at + field.offset);
 }
 
