@@ -82,7 +82,7 @@ std::size_t print_all(Context& ctx, TraceFile& file, WantedRecords& wanted, bool
         const bool is_stack = wanted.is_stack(record->id());
         shown += !is_stack;
         if (stacks)
-            order.add(record->stream, is_stack, lines);
+            order.add(*record, is_stack, lines);
         else
             ctx.out.write(lines);
     }

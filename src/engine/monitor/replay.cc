@@ -155,11 +155,11 @@ void Replay::advance_to(const TraceRecord& record) {
 
 // A program sees its stack from where the event is; the tracer begins in itself.
 void Replay::drop_tracer(std::vector<std::uint64_t>& frames) {
-    const auto& symbol = file_.context().addresses.symbol;
+    const AddressNames& names = file_.context().addresses;
     const auto is_tracer = [&](std::uint64_t address) {
         const auto [known, is_new] = tracer_frames_.try_emplace(address, false);
-        if (!is_new || !symbol) return known->second;
-        const auto found = symbol(address);
+        if (!is_new) return known->second;
+        const auto found = names.frame(address, FramePlace::outer);
         if (!found) return false;
         return known->second = is_probe_function(found->name);
     };
@@ -174,19 +174,28 @@ void Replay::take_stacks() {
     kept_record_ = *record_;
     kept_record_.bytes = kept_;
     record_ = &kept_record_;
-    while (const TraceRecord* next = file_.peek_behind()) {
-        if (!next->lost_before.is_zero()) break;  // something else was behind it
-        const TraceEvent* event = file_.context().events.find(next->id());
-        const auto [caller, is_user] = event ? stack_field(event->format) : StackField();
-        if (!caller) break;
-        (is_user ? user_stack_ : kernel_stack_) = stack_of(*caller, next->bytes, is_user);
+    const CommonFields common = common_fields(kept_);
+    while (const TraceRecord* const stack = file_.take_stack(common)) {
+        const EventFormat& format = file_.context().events.find(stack->id())->format;
+        const auto [caller, is_user] = stack_field(format);
+        (is_user ? user_stack_ : kernel_stack_) = stack_of(*caller, stack->bytes, is_user);
         if (!is_user) drop_tracer(kernel_stack_);
-        const Field* process = is_user ? event->format.find("tgid") : nullptr;
+        const Field* process = is_user ? format.find("tgid") : nullptr;
         if (process)
-            tasks_.set_process(static_cast<std::uint32_t>(common_fields(next->bytes).pid),
-                               static_cast<std::uint32_t>(integer_of(*process, next->bytes)));
-        file_.skip_behind();
+            tasks_.set_process(static_cast<std::uint32_t>(common.pid),
+                               static_cast<std::uint32_t>(integer_of(*process, stack->bytes)));
     }
+}
+
+void Replay::count_stray_stacks(const TraceRecord& record) {
+    if (record.stream >= events_.size()) events_.resize(record.stream + 1);
+    OpenEvents<bool>& open = events_[record.stream];
+    if (!record.lost_before.is_zero()) open.close_all();
+    const CommonFields common = common_fields(record.bytes);
+    if (!file_.is_stack(record.id()))
+        open.open(common, true);
+    else if (!open.find(common))
+        ++stray_stacks_;
 }
 
 void Replay::set_moment(const TraceRecord& record) {
@@ -218,6 +227,7 @@ void Replay::begin(const VisitRecord& visit) {
 void Replay::run(const VisitRecord& visit) {
     begin(visit);
     if (!at_intervals_.empty()) run_intervals(visit);
+    if (wants_stacks_) count_stray_stacks(*record_);
     const auto id = static_cast<std::size_t>(std::max(record_->id(), 0));
     const bool is_wanted = id < by_event_.size() && !by_event_[id].empty();
     if (is_wanted && wants_stacks_) take_stacks();
@@ -324,6 +334,7 @@ std::vector<std::string> Replay::notes() const {
     for (std::size_t i = 0; i < kGapTexts.size(); ++i)
         if (world_.misses[i] != 0)
             notes.push_back(cat(kGapTexts[i], ": asked ", times(world_.misses[i])));
+    if (stray_stacks_ != 0) notes.push_back(stray_stacks_text(stray_stacks_));
     if (!file_.context().options.clock_is_ns)
         notes.push_back("the recording's clock counts no nanoseconds: times are in its units");
     for (std::string& damage : file_.damage()) notes.push_back(std::move(damage));

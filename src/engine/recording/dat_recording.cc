@@ -75,8 +75,8 @@ public:
         record_.timestamp = clock.time_of(found->timestamp, found->cpu);
         return &record_;
     }
-    const TraceRecord* peek_behind() override { return merge_->peek_behind(); }
-    void skip_behind() override { merge_->skip_behind(); }
+    const TraceRecord* peek_behind(std::size_t n) override { return merge_->peek_behind(n); }
+    const TraceRecord* take_behind(std::size_t n) override { return merge_->take_behind(n); }
     void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) override;
 
     bool has_fixed_context() const override { return true; }

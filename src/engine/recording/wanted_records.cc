@@ -80,10 +80,13 @@ bool WantedRecords::wants(const TraceRecord& record, Stream& stream) {
         seen_pids_[static_cast<std::size_t>(asked - choice_.pids.begin())] = true;
     }
     const Decision& about = decision(record.id());
-    if (about.is_stack)
-        return stream.last_was_wanted || (choice_.events.empty() && !choice_.condition);
-    stream.last_was_wanted = about.is_wanted && holds(about, record, common.pid);
-    return stream.last_was_wanted;
+    if (about.is_stack) {
+        const bool* const is_wanted = stream.events.find(common);
+        return (is_wanted && *is_wanted) || (choice_.events.empty() && !choice_.condition);
+    }
+    const bool is_wanted = about.is_wanted && holds(about, record, common.pid);
+    stream.events.open(common, is_wanted);
+    return is_wanted;
 }
 
 bool WantedRecords::holds(const Decision& about, const TraceRecord& record, int pid) const {
@@ -98,8 +101,9 @@ const TraceRecord* WantedRecords::take(const TraceRecord& record) {
     Stream& stream = streams_[record.stream];
     if (!record.lost_before.is_zero()) {
         ++gaps_;
-        lost_ += record.lost_before;
         stream.lost += record.lost_before;
+        lost_ += record.lost_before;
+        stream.events.close_all();
     }
     if (!wants(record, stream)) return nullptr;
     const Loss lost = std::exchange(stream.lost, {});

@@ -9,6 +9,7 @@
 #include "engine/recording/file.h"
 #include "engine/trace/by_event_id.h"
 #include "engine/trace/context.h"
+#include "lang/event/open_events.h"
 #include "lang/expr/eval.h"
 #include "lang/expr/expr.h"
 #include "lang/trace_dat/record_merge.h"
@@ -26,7 +27,7 @@ struct RecordChoice {
 };
 
 // Picks the wanted records of a trace, and keeps the account of those that were lost. A stack is
-// wanted with the record of the same stream before it.
+// wanted with the event that it belongs to.
 class WantedRecords {
 public:
     // Throws what Events::match() throws, and SourceError when no event has the condition's fields.
@@ -79,8 +80,8 @@ private:
         bool needs_comm = false;
     };
     struct Stream {
-        bool last_was_wanted = false;
-        Loss lost;  // to be told with the next record
+        OpenEvents<bool> events;  // whether they are wanted
+        Loss lost;                // to be told with the next record
     };
     const TraceRecord* take(const TraceRecord& record);
     bool wants(const TraceRecord& record, Stream& stream);
