@@ -122,6 +122,7 @@ void print_text(Context& ctx, TraceFile& file, WantedRecords& wanted,
 void print_statistics(Context& ctx, TraceFile& file, WantedRecords& wanted, bool json) {
     TraceStatistics statistics(file.context());
     while (const TraceRecord* record = wanted.next(file)) statistics.add(*record);
+    for (const int cpu : file.cpus()) statistics.set_lost(cpu, wanted.lost_on(cpu));
     ctx.out.write(json ? statistics.to_json(file) : statistics.to_text(file));
 }
 
@@ -141,6 +142,7 @@ void write_page(Context& ctx, TraceFile& file, WantedRecords& wanted,
             timeline.add(*seen.wanted);
         }
     }
+    for (const int cpu : file.cpus()) statistics.set_lost(cpu, wanted.lost_on(cpu));
     page.writer().add_report("Events", statistics.to_text(file));
     page.finish(timeline);
 }

@@ -150,7 +150,8 @@ std::optional<std::uint64_t> Replay::advance() {
 
 void Replay::advance_to(const TraceRecord& record) {
     record_ = &record;
-    lost_ += record.lost_before;
+    if (record.stream >= lost_.size()) lost_.resize(record.stream + 1);
+    if (!record.lost_before.is_zero()) lost_[record.stream] += record.lost_before;
 }
 
 // A program sees its stack from where the event is; the tracer begins in itself.
@@ -314,9 +315,16 @@ void Replay::run_for_keys(Kind kind) {
     }
 }
 
+Loss Replay::lost() const {
+    Loss all;
+    for (std::size_t stream = 0; stream < lost_.size(); ++stream)
+        all += was_read_to_end() ? file_.lost_in(stream, lost_[stream]) : lost_[stream];
+    return all;
+}
+
 LossLedger Replay::losses() const {
     LossLedger losses{{"records of no declared layout", Loss::exactly(unknown_)},
-                      {"events that the recording lost", lost_},
+                      {"events that the recording lost", lost()},
                       {"runs of interval programs in long gaps", Loss::exactly(left_out_)}};
     losses.add(file_.damage_losses());
     return losses;
@@ -325,9 +333,8 @@ LossLedger Replay::losses() const {
 std::vector<std::string> Replay::notes() const {
     std::vector<std::string> notes = prepared_->notes();
     for (std::string& note : file_.notes()) notes.push_back(std::move(note));
-    const bool was_read_to_end = !record_;
     for (const auto& loaded : loaded_)
-        if (was_read_to_end && loaded->how.site.event && loaded->hits == 0 &&
+        if (was_read_to_end() && loaded->how.site.event && loaded->hits == 0 &&
             !loaded->how.site.target->has_glob)
             notes.push_back(cat(loaded->how.site.program->name, ": the recording has no record of ",
                                 loaded->how.site.event->full_name()));

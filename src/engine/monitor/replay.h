@@ -86,6 +86,8 @@ private:
     void take_stacks();
     void count_stray_stacks(const TraceRecord& record);
     void drop_tracer(std::vector<std::uint64_t>& frames);
+    bool was_read_to_end() const { return !record_; }
+    Loss lost() const;
     void begin(const VisitRecord& visit);
     void run_one(Loaded& loaded, std::span<const std::byte> context);
     void run_all(Kind kind, const VisitRecord& visit);
@@ -115,7 +117,7 @@ private:
     std::vector<std::uint64_t> kernel_stack_, user_stack_;
     std::unordered_map<std::uint64_t, bool>
         tracer_frames_;           // by address: whether it is in the tracer
-    Loss lost_;                   // events lost in the recording
+    std::vector<Loss> lost_;      // events lost in the recording, by stream
     std::uint64_t left_out_ = 0;  // interval runs skipped in long gaps
     std::uint64_t unknown_ = 0;   // records without a layout
 };

@@ -71,6 +71,10 @@ public:
 
     const Facts& facts() const;
 
+    // What a stream (TraceRecord::stream) that was read from its begin to its end lost: `told` by
+    // its records, or what the kernel counted, where the recording has that.
+    Loss lost_in(std::size_t stream, const Loss& told) const;
+
     // Missing or damaged parts found so far, one line each.
     std::vector<std::string> damage() const;
     // How many of them there are, as what is missing.

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/cat.h"
 #include "base/loss.h"
+#include "engine/trace/buffer_counts.h"
 #include "engine/trace/context.h"
 #include "lang/trace_dat/record_merge.h"
 
@@ -85,6 +87,10 @@ public:
     // the next call.
     virtual const TraceRecord* take_behind(std::size_t n) = 0;
     virtual void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) = 0;
+
+    // What the kernel counted of a stream's records when the recording ended; absent where the
+    // recording does not tell.
+    virtual std::optional<BufferCounts> counts_of(std::size_t) const { return std::nullopt; }
 
     // context() stays as it is while records are read, but for names of tasks.
     virtual bool has_fixed_context() const { return false; }
