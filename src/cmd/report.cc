@@ -208,7 +208,8 @@ int cmd_report(Context& ctx, Args args) {
         .condition(choices.condition)
         .parsed("cpu", "LIST", "only these CPUs (0-3,7)",
                 [&](const std::string& text) { choices.cpus = parse_cpu_list("--cpu", text); })
-        .pids(choices.pids, "only this task (a thread, not its whole process); repeated");
+        .recorded_tasks(choices.pids,
+                        "only this task (a thread, not its whole process; 0: idle); repeated");
     choices.range.add_to(options);
     options.flag("stacks", choices.stacks, "each stack directly below its event")
         .flag("csv", choices.csv, "a table for spreadsheets")

@@ -353,6 +353,15 @@ BOOST_AUTO_TEST_CASE(report_does_not_believe_counters_that_are_too_small) {
                "1 or more lost: 1 or more events that the recording lost, in 1 place\n");
 }
 
+BOOST_AUTO_TEST_CASE(report_chooses_the_idle_task_too) {
+    const TempFile file("");
+    write_lossy_recording(file, "overrun: 1\n");
+    const Ended idle = test::gpufs({"report", "-i", file.path(), "-p", "0", "--csv"});
+    BOOST_TEST(std::ranges::count(idle.out, '\n') == 2);
+    BOOST_TEST(has(idle.out, ",0,0,"), idle.out);
+    BOOST_TEST(test::gpufs({"report", "-i", file.path(), "-p", "-1"}).status == 2);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 
