@@ -205,6 +205,8 @@ public:
         if (profile_ && profile_->counts().empty())
             notes.push_back(
                 "the recording has no stacks: 'gpufs record --trigger stacktrace' takes them");
+        if (profile_ && profile_->stray() != 0)
+            notes.push_back(stray_stacks_text(profile_->stray()));
         return notes;
     }
 

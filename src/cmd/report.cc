@@ -82,7 +82,7 @@ std::size_t print_all(Context& ctx, TraceFile& file, WantedRecords& wanted, bool
         const bool is_stack = wanted.is_stack(record->id());
         shown += !is_stack;
         if (stacks)
-            order.add(record->stream, is_stack, lines);
+            order.add(*record, is_stack, lines);
         else
             ctx.out.write(lines);
     }
@@ -122,6 +122,7 @@ void print_text(Context& ctx, TraceFile& file, WantedRecords& wanted,
 void print_statistics(Context& ctx, TraceFile& file, WantedRecords& wanted, bool json) {
     TraceStatistics statistics(file.context());
     while (const TraceRecord* record = wanted.next(file)) statistics.add(*record);
+    for (const int cpu : file.cpus()) statistics.set_lost(cpu, wanted.lost_on(cpu));
     ctx.out.write(json ? statistics.to_json(file) : statistics.to_text(file));
 }
 
@@ -141,6 +142,7 @@ void write_page(Context& ctx, TraceFile& file, WantedRecords& wanted,
             timeline.add(*seen.wanted);
         }
     }
+    for (const int cpu : file.cpus()) statistics.set_lost(cpu, wanted.lost_on(cpu));
     page.writer().add_report("Events", statistics.to_text(file));
     page.finish(timeline);
 }
@@ -206,7 +208,8 @@ int cmd_report(Context& ctx, Args args) {
         .condition(choices.condition)
         .parsed("cpu", "LIST", "only these CPUs (0-3,7)",
                 [&](const std::string& text) { choices.cpus = parse_cpu_list("--cpu", text); })
-        .pids(choices.pids, "only this task (a thread, not its whole process); repeated");
+        .recorded_tasks(choices.pids,
+                        "only this task (a thread, not its whole process; 0: idle); repeated");
     choices.range.add_to(options);
     options.flag("stacks", choices.stacks, "each stack directly below its event")
         .flag("csv", choices.csv, "a table for spreadsheets")

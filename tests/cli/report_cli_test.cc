@@ -1,4 +1,5 @@
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
@@ -8,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "support/json.h"
+#include "support/recording.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 
@@ -310,6 +312,54 @@ BOOST_AUTO_TEST_CASE(report_needs_no_rights) {
     const Ended ended = test::gpufs_as_nobody({"report", "-i", kFolder + "tsc-6.18.dat"});
     BOOST_TEST(ended.status == 0);
     BOOST_TEST(ended.out == report("tsc-6.18").out);
+}
+
+// A page says that records before it were lost, and not how many; the kernel's counters do.
+void write_lossy_recording(const TempFile& file, const std::string& counters) {
+    RecordingFile recording(file.path());
+    recording.begin(test::recording_head({test::event_format(7, "tick")}, 2), 1 << 20);
+    const std::string tick("\7\0\0\0\5\0\0\0", 8), idle("\7\0\0\0\0\0\0\0", 8);
+    test::add_page(recording, 0, test::PageBuilder(1000).record(0, tick));
+    test::add_page(recording, 0, test::PageBuilder(2000).record(0, idle).lost_some());
+    test::add_page(recording, 1, test::PageBuilder(3000).record(0, tick));
+    recording.set_statistics(0, cat("CPU: 0\n", counters));
+    recording.set_statistics(1, "CPU: 1\noverrun: 9\n");
+    recording.commit();
+}
+
+BOOST_AUTO_TEST_CASE(report_says_what_the_kernel_counted_of_lost_records) {
+    const TempFile file("");
+    write_lossy_recording(file, "overrun: 5000\ndropped events: 2\n");
+    const Ended statistics = test::gpufs({"report", "-i", file.path(), "--stat"});
+    BOOST_TEST(statistics.err == "5002 lost: 5002 events that the recording lost, in 1 place\n");
+    // CPU 1 kept its last records, as told to: the older ones are not lost.
+    BOOST_TEST(has(statistics.out,
+                   "CPU  COUNT  PER SECOND  LOST\n"
+                   "  0      2     1000000  5002\n"
+                   "  1      1      500000     0\n"),
+               statistics.out);
+    const Ended counted = test::gpufs({"count", "clock:tick", "-i", file.path()});
+    BOOST_TEST(counted.err == "5002 lost: 5002 events that the recording lost\n");
+    // Of a part nobody knows.
+    const Ended part = test::gpufs({"report", "-i", file.path(), "--to", "2500ns"});
+    BOOST_TEST(part.err ==
+               "1 or more lost: 1 or more events that the recording lost, in 1 place\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_does_not_believe_counters_that_are_too_small) {
+    const TempFile file("");
+    write_lossy_recording(file, "overrun: 0\n");
+    BOOST_TEST(test::gpufs({"report", "-i", file.path(), "--stat"}).err ==
+               "1 or more lost: 1 or more events that the recording lost, in 1 place\n");
+}
+
+BOOST_AUTO_TEST_CASE(report_chooses_the_idle_task_too) {
+    const TempFile file("");
+    write_lossy_recording(file, "overrun: 1\n");
+    const Ended idle = test::gpufs({"report", "-i", file.path(), "-p", "0", "--csv"});
+    BOOST_TEST(std::ranges::count(idle.out, '\n') == 2);
+    BOOST_TEST(has(idle.out, ",0,0,"), idle.out);
+    BOOST_TEST(test::gpufs({"report", "-i", file.path(), "-p", "-1"}).status == 2);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,7 +28,7 @@ inline void read_recording(std::string_view content) {
             if (const TraceEvent* event = context.events.find(record->id()))
                 event->print().print(record->bytes, context.addresses, out);
             out.clear();
-            if (left % 3 == 0) recording.peek_behind();
+            if (left % 3 == 0) recording.take_stack(common_fields(record->bytes));
         }
         recording.damage();
         recording.notes();

@@ -10,6 +10,7 @@
 #include "engine/results/report_rows.h"
 #include "view/json.h"
 #include "view/losses.h"
+#include "view/report/report_cells.h"
 #include "view/report/report_json.h"
 #include "view/report/report_stacks.h"
 #include "view/report/report_text.h"
@@ -124,7 +125,7 @@ void MonitorPrinter::print(const RecordLayout& layout, std::span<const std::byte
 
 void MonitorPrinter::print_report(const MapDeclaration& map, const Report& report,
                                   MapEntries entries) {
-    ReportRows rows = report_rows(map, report, std::move(entries));
+    ReportRows rows = shown_rows(map, report, std::move(entries), values_);
     rows.during_ns = during_ns_;
     if (form_.folded) {
         text_ += folded_text(map, rows, values_);

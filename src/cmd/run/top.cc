@@ -11,6 +11,7 @@
 #include "cmd/run/gpu_section.h"
 #include "cmd/shared/screen.h"
 #include "engine/results/report_rows.h"
+#include "view/report/report_cells.h"
 #include "view/report/report_text.h"
 
 namespace gpufs {
@@ -134,7 +135,7 @@ void Top::add_trends(const std::vector<MonitorPrinter::Taken>& taken) {
     for (const MonitorPrinter::Taken& one : taken)
         for (std::size_t i = 0; i < one.reports.size(); ++i)
             trends_.add(report_name(one, i), *one.map,
-                        report_rows(*one.map, one.reports[i], one.entries));
+                        shown_rows(*one.map, one.reports[i], one.entries, values_));
 }
 
 std::string Top::report(const MonitorPrinter::Taken& taken, std::size_t number) {
@@ -142,7 +143,7 @@ std::string Top::report(const MonitorPrinter::Taken& taken, std::size_t number) 
     // Histograms would leave no room for anything else.
     report.is_table = report.is_table || taken.map->aggregation.is_histogram();
     if (!kSorts[sort_].empty()) report.sort = kSorts[sort_];
-    const ReportRows rows = report_rows(*taken.map, report, taken.entries);
+    const ReportRows rows = shown_rows(*taken.map, report, taken.entries, values_);
     const std::vector<std::string> trends =
         shown_trends_.texts(report_name(taken, number), *taken.map, rows, plot_);
     return report_text(*taken.map, report, rows, values_, size_, trends);

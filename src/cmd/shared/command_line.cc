@@ -272,6 +272,12 @@ Options& Options::pids(std::vector<int>& pids, const std::string& help) {
                 }));
 }
 
+Options& Options::recorded_tasks(std::vector<int>& tids, const std::string& help) {
+    return list("pid,p", "PID", help, for_each_piece([&tids](const std::string& word) {
+                    tids.push_back(word == "0" ? 0 : parse_pid(word));
+                }));
+}
+
 Options& Options::duration(std::optional<Time>& time) {
     return this->time("duration,d", time, "end after this time (30s, 5m)");
 }

@@ -48,6 +48,8 @@ public:
 
     // `help` says what a PID selects in this command (a task, its process, its children).
     Options& pids(std::vector<int>& pids, const std::string& help);
+    // The same for records: 0 is the idle tasks.
+    Options& recorded_tasks(std::vector<int>& tids, const std::string& help);
     // --session as a complement of another option.
     Options& session_name(std::optional<std::string>& name, const std::string& help);
 

@@ -136,7 +136,7 @@ void Pictures::add(const MapDeclaration& map, const std::vector<Report>& reports
         if (page_) add_report(map, report, entries, values);
     if (!flame_) return;
     for (const Report& report : reports) {
-        const ReportRows rows = report_rows(map, report, entries);
+        const ReportRows rows = shown_rows(map, report, entries, values);
         if (!has_stacks(rows.key)) continue;
         FlamePanel& panel = flames_of(map, report);
         for (CountedStack& stack : counted_stacks(map, rows, values)) {
@@ -150,7 +150,8 @@ void Pictures::add(const MapDeclaration& map, const std::vector<Report>& reports
 // The title is the first line.
 void Pictures::add_report(const MapDeclaration& map, const Report& report,
                           const MapEntries& entries, ValueWriter& values) {
-    const std::string text = report_text(map, report, report_rows(map, report, entries), values);
+    const std::string text =
+        report_text(map, report, shown_rows(map, report, entries, values), values);
     const std::size_t title = std::min(text.find('\n'), text.size());
     if (!text.empty())
         page_->writer().add_report(text.substr(0, title),

@@ -264,7 +264,7 @@ LossLedger HistLatency::losses() const {
                Loss::exactly(buckets.dropped));
     std::uint64_t counted = buckets.dropped;
     for (const auto& [place, times] : times_) counted += times.count;
-    losses.add("pairs that were not counted",
+    losses.add("uncounted pairs",
                Loss::exactly(subtract_saturating(totals(Role::pairs).hits, counted)));
     if (const std::uint64_t threads = totals(Role::threads).both(); threads > 0)
         losses.add("threads that began since and were not looked at", Loss::at_least(threads));

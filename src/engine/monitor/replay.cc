@@ -150,16 +150,17 @@ std::optional<std::uint64_t> Replay::advance() {
 
 void Replay::advance_to(const TraceRecord& record) {
     record_ = &record;
-    lost_ += record.lost_before;
+    if (record.stream >= lost_.size()) lost_.resize(record.stream + 1);
+    if (!record.lost_before.is_zero()) lost_[record.stream] += record.lost_before;
 }
 
 // A program sees its stack from where the event is; the tracer begins in itself.
 void Replay::drop_tracer(std::vector<std::uint64_t>& frames) {
-    const auto& symbol = file_.context().addresses.symbol;
+    const AddressNames& names = file_.context().addresses;
     const auto is_tracer = [&](std::uint64_t address) {
         const auto [known, is_new] = tracer_frames_.try_emplace(address, false);
-        if (!is_new || !symbol) return known->second;
-        const auto found = symbol(address);
+        if (!is_new) return known->second;
+        const auto found = names.frame(address, FramePlace::outer);
         if (!found) return false;
         return known->second = is_probe_function(found->name);
     };
@@ -174,19 +175,28 @@ void Replay::take_stacks() {
     kept_record_ = *record_;
     kept_record_.bytes = kept_;
     record_ = &kept_record_;
-    while (const TraceRecord* next = file_.peek_behind()) {
-        if (!next->lost_before.is_zero()) break;  // something else was behind it
-        const TraceEvent* event = file_.context().events.find(next->id());
-        const auto [caller, is_user] = event ? stack_field(event->format) : StackField();
-        if (!caller) break;
-        (is_user ? user_stack_ : kernel_stack_) = stack_of(*caller, next->bytes, is_user);
+    const CommonFields common = common_fields(kept_);
+    while (const TraceRecord* const stack = file_.take_stack(common)) {
+        const EventFormat& format = file_.context().events.find(stack->id())->format;
+        const auto [caller, is_user] = stack_field(format);
+        (is_user ? user_stack_ : kernel_stack_) = stack_of(*caller, stack->bytes, is_user);
         if (!is_user) drop_tracer(kernel_stack_);
-        const Field* process = is_user ? event->format.find("tgid") : nullptr;
+        const Field* process = is_user ? format.find("tgid") : nullptr;
         if (process)
-            tasks_.set_process(static_cast<std::uint32_t>(common_fields(next->bytes).pid),
-                               static_cast<std::uint32_t>(integer_of(*process, next->bytes)));
-        file_.skip_behind();
+            tasks_.set_process(static_cast<std::uint32_t>(common.pid),
+                               static_cast<std::uint32_t>(integer_of(*process, stack->bytes)));
     }
+}
+
+void Replay::count_stray_stacks(const TraceRecord& record) {
+    if (record.stream >= events_.size()) events_.resize(record.stream + 1);
+    OpenEvents<bool>& open = events_[record.stream];
+    if (!record.lost_before.is_zero()) open.close_all();
+    const CommonFields common = common_fields(record.bytes);
+    if (!file_.is_stack(record.id()))
+        open.open(common, true);
+    else if (!open.find(common))
+        ++stray_stacks_;
 }
 
 void Replay::set_moment(const TraceRecord& record) {
@@ -218,6 +228,7 @@ void Replay::begin(const VisitRecord& visit) {
 void Replay::run(const VisitRecord& visit) {
     begin(visit);
     if (!at_intervals_.empty()) run_intervals(visit);
+    if (wants_stacks_) count_stray_stacks(*record_);
     const auto id = static_cast<std::size_t>(std::max(record_->id(), 0));
     const bool is_wanted = id < by_event_.size() && !by_event_[id].empty();
     if (is_wanted && wants_stacks_) take_stacks();
@@ -304,9 +315,16 @@ void Replay::run_for_keys(Kind kind) {
     }
 }
 
+Loss Replay::lost() const {
+    Loss all;
+    for (std::size_t stream = 0; stream < lost_.size(); ++stream)
+        all += was_read_to_end() ? file_.lost_in(stream, lost_[stream]) : lost_[stream];
+    return all;
+}
+
 LossLedger Replay::losses() const {
     LossLedger losses{{"records of no declared layout", Loss::exactly(unknown_)},
-                      {"events that the recording lost", lost_},
+                      {"events that the recording lost", lost()},
                       {"runs of interval programs in long gaps", Loss::exactly(left_out_)}};
     losses.add(file_.damage_losses());
     return losses;
@@ -315,15 +333,15 @@ LossLedger Replay::losses() const {
 std::vector<std::string> Replay::notes() const {
     std::vector<std::string> notes = prepared_->notes();
     for (std::string& note : file_.notes()) notes.push_back(std::move(note));
-    const bool was_read_to_end = !record_;
     for (const auto& loaded : loaded_)
-        if (was_read_to_end && loaded->how.site.event && loaded->hits == 0 &&
+        if (was_read_to_end() && loaded->how.site.event && loaded->hits == 0 &&
             !loaded->how.site.target->has_glob)
             notes.push_back(cat(loaded->how.site.program->name, ": the recording has no record of ",
                                 loaded->how.site.event->full_name()));
     for (std::size_t i = 0; i < kGapTexts.size(); ++i)
         if (world_.misses[i] != 0)
             notes.push_back(cat(kGapTexts[i], ": asked ", times(world_.misses[i])));
+    if (stray_stacks_ != 0) notes.push_back(stray_stacks_text(stray_stacks_));
     if (!file_.context().options.clock_is_ns)
         notes.push_back("the recording's clock counts no nanoseconds: times are in its units");
     for (std::string& damage : file_.damage()) notes.push_back(std::move(damage));

@@ -16,6 +16,7 @@
 #include "engine/recording/file.h"
 #include "engine/results/lost_counters.h"
 #include "engine/results/running_program.h"
+#include "lang/event/open_events.h"
 #include "vm/interpreter.h"
 #include "vm/vm_state.h"
 
@@ -83,7 +84,10 @@ private:
     void check_helpers(const Linked& linked);
     void set_moment(const TraceRecord& record);
     void take_stacks();
+    void count_stray_stacks(const TraceRecord& record);
     void drop_tracer(std::vector<std::uint64_t>& frames);
+    bool was_read_to_end() const { return !record_; }
+    Loss lost() const;
     void begin(const VisitRecord& visit);
     void run_one(Loaded& loaded, std::span<const std::byte> context);
     void run_all(Kind kind, const VisitRecord& visit);
@@ -106,12 +110,14 @@ private:
     const VisitRecord* visit_ = nullptr;  // receives the records sent now
     bool has_begun_ = false;
     bool wants_stacks_ = false;
-    std::vector<std::byte> kept_;  // copy of the record while its stacks are read
+    std::vector<OpenEvents<bool>> events_;  // by stream: those whose stacks may come
+    std::uint64_t stray_stacks_ = 0;        // those of none of them
+    std::vector<std::byte> kept_;           // copy of the record while its stacks are read
     TraceRecord kept_record_;
     std::vector<std::uint64_t> kernel_stack_, user_stack_;
     std::unordered_map<std::uint64_t, bool>
         tracer_frames_;           // by address: whether it is in the tracer
-    Loss lost_;                   // events lost in the recording
+    std::vector<Loss> lost_;      // events lost in the recording, by stream
     std::uint64_t left_out_ = 0;  // interval runs skipped in long gaps
     std::uint64_t unknown_ = 0;   // records without a layout
 };

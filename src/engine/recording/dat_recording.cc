@@ -1,8 +1,12 @@
 #include "engine/recording/dat_recording.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "base/error.h"
+#include "base/scan.h"
+#include "base/text.h"
 #include "engine/recording/cpu_pages.h"
 #include "engine/recording/file_header.h"
 
@@ -38,6 +42,25 @@ Places places_of(const TraceFileHeader& index) {
     return places;
 }
 
+using CountsOfCpus = std::map<std::pair<std::string, int>, BufferCounts>;  // by buffer and CPU
+
+// Of RecordingFacts::statistics.
+CountsOfCpus counts_in(std::string_view statistics) {
+    CountsOfCpus counts;
+    std::string buffer;
+    std::optional<int> cpu;
+    for (const std::string_view line : lines_of(statistics)) {
+        constexpr std::string_view kBuffer = "Buffer: ", kCpu = "CPU: ";
+        if (line.starts_with(kBuffer))
+            buffer = trim(line.substr(kBuffer.size()));
+        else if (line.starts_with(kCpu))
+            cpu = whole_number<int>(trim(line.substr(kCpu.size())));
+        else if (cpu)
+            counts[{buffer, *cpu}] += parse_buffer_counts(line);
+    }
+    return counts;
+}
+
 class DatRecording : public RecordSource {
 public:
     DatRecording(Fd fd, const std::string& path) : file_(std::move(fd)), index_(file_.get(), path) {
@@ -57,6 +80,7 @@ public:
                                     layout});
             }
         }
+        counts_ = counts_in(index_.facts.statistics);
         rewind({}, 0);
     }
 
@@ -75,9 +99,16 @@ public:
         record_.timestamp = clock.time_of(found->timestamp, found->cpu);
         return &record_;
     }
-    const TraceRecord* peek_behind() override { return merge_->peek_behind(); }
-    void skip_behind() override { merge_->skip_behind(); }
+    const TraceRecord* peek_behind(std::size_t n) override { return merge_->peek_behind(n); }
+    const TraceRecord* take_behind(std::size_t n) override { return merge_->take_behind(n); }
     void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) override;
+
+    std::optional<BufferCounts> counts_of(std::size_t stream) const override {
+        if (stream >= chosen_.size()) return std::nullopt;
+        const auto found =
+            counts_.find({buffers_[chosen_[stream]->buffer].name, chosen_[stream]->cpu});
+        return found == counts_.end() ? std::nullopt : std::optional(found->second);
+    }
 
     bool has_fixed_context() const override { return true; }
 
@@ -114,6 +145,7 @@ private:
     Fd file_;
     TraceFileHeader index_;
     std::vector<RecordingBuffer> buffers_;
+    CountsOfCpus counts_;
     std::vector<Stream> streams_;
     std::vector<Stream*> chosen_;
     std::optional<RecordMerge> merge_;

@@ -14,6 +14,7 @@
 #include "engine/recording/perf_recording.h"
 #include "engine/recording/text_recording.h"
 #include "engine/trace/by_event_id.h"
+#include "lang/event/open_events.h"
 #include "lang/event/task_naming.h"
 #include "lang/perf_data/header.h"
 #include "lang/trace_dat/header.h"
@@ -24,6 +25,8 @@ namespace {
 
 // Enough to tell formats apart: the heading of a text has some lines.
 constexpr std::size_t kLook = 16 << 10;
+// How many records of interrupts are looked at between an event and its stack.
+constexpr std::size_t kMostBetween = 1000;
 
 std::unique_ptr<RecordSource> open_by_content(const std::string& path) {
     Fd file = open_recording(path);
@@ -123,12 +126,27 @@ std::uint64_t TraceFile::first_time() {
     return time;
 }
 
-const TraceRecord* TraceFile::peek_behind() {
-    return recording_->peek_behind();
+bool TraceFile::is_stack(int id) {
+    return are_stacks_.get(id, [this](int one) {
+        const TraceEvent* const event = context().events.find(one);
+        return event && stack_field(event->format).field;
+    });
 }
 
-void TraceFile::skip_behind() {
-    recording_->skip_behind();
+const TraceRecord* TraceFile::take_stack(const CommonFields& event) {
+    OpenEvents<bool> open;
+    open.open(event, true);
+    for (std::size_t n = 0; n < kMostBetween; ++n) {
+        const TraceRecord* const behind = recording_->peek_behind(n);
+        if (!behind || !behind->lost_before.is_zero()) return nullptr;
+        const CommonFields common = common_fields(behind->bytes);
+        if (!is_stack(behind->id()))
+            open.open(common, false);
+        else if (const bool* is_own = open.find(common); is_own && *is_own)
+            return recording_->take_behind(n);
+        if (!open.has(true)) return nullptr;
+    }
+    return nullptr;
 }
 
 bool TraceFile::has_fixed_context() const {
@@ -157,6 +175,16 @@ std::vector<int> TraceFile::cpus() const {
 
 const TraceFile::Facts& TraceFile::facts() const {
     return recording_->facts();
+}
+
+// Records that are overwritten are told in front of the next one, not always how many they were. In
+// a recording of the last records, which are overwritten as they should, they are not told. Those
+// that a full buffer rejects are counted only.
+Loss TraceFile::lost_in(std::size_t stream, const Loss& told) const {
+    const auto counts = recording_->counts_of(stream);
+    if (!counts || !damage().empty()) return told;
+    const std::uint64_t counted = counts->rejected() + (told.is_zero() ? 0 : counts->overrun);
+    return counted < told.least ? told : Loss::exactly(counted);
 }
 
 LossLedger TraceFile::damage_losses() const {

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "engine/recording/record_source.h"
+#include "engine/trace/by_event_id.h"
 #include "engine/trace/context.h"
+#include "lang/event/field_value.h"
 #include "lang/trace_dat/record_merge.h"
 
 namespace gpufs {
@@ -45,12 +47,12 @@ public:
     const TraceRecord* next();
     // The time of the first record; 0 if there is none. Starts again from there.
     std::uint64_t first_time();
-    // The record after the last one on the same CPU and in the same buffer, even if others are
-    // earlier: a stack is there. Invalidates the last record. Null at the end, and where the
-    // format keeps stacks with their record and it has none (more).
-    const TraceRecord* peek_behind();
-    // Skips that record: next() does not return it.
-    void skip_behind();
+    // The next stack of the last record, of which `event` are the first fields, even if others are
+    // earlier: next() does not return it then. Null if the record has no more. Invalidates the last
+    // record; valid until the next call.
+    const TraceRecord* take_stack(const CommonFields& event);
+    // Whether an event's records are stacks of other records.
+    bool is_stack(int id);
     // Starts again from the first record, with only these CPUs (empty: all). May skip records
     // before `from`, with their names and losses. Throws SysError.
     void rewind(const std::vector<unsigned>& cpus = {}, std::uint64_t from = 0);
@@ -69,6 +71,10 @@ public:
 
     const Facts& facts() const;
 
+    // What a stream (TraceRecord::stream) that was read from its begin to its end lost: `told` by
+    // its records, or what the kernel counted, where the recording has that.
+    Loss lost_in(std::size_t stream, const Loss& told) const;
+
     // Missing or damaged parts found so far, one line each.
     std::vector<std::string> damage() const;
     // How many of them there are, as what is missing.
@@ -82,6 +88,7 @@ private:
 
     std::unique_ptr<RecordSource> recording_;
     std::unique_ptr<NamesInRecords> names_;
+    ByEventId<bool> are_stacks_;
 };
 
 }  // namespace gpufs

@@ -30,8 +30,8 @@ public:
     std::size_t buffer_of(const TraceRecord&) const override { return 0; }
 
     const TraceRecord* next() override { return buffer_.next(); }
-    const TraceRecord* peek_behind() override { return nullptr; }
-    void skip_behind() override {}
+    const TraceRecord* peek_behind(std::size_t) override { return nullptr; }
+    const TraceRecord* take_behind(std::size_t) override { return nullptr; }
     // It goes on from where it is.
     void rewind(const std::vector<unsigned>&, std::uint64_t) override {}
 

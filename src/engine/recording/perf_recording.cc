@@ -42,7 +42,7 @@ public:
     std::size_t buffer_of(const TraceRecord&) const override { return 0; }
 
     const TraceRecord* next() override {
-        if (const TraceRecord* const stack = peek_behind()) {
+        if (const TraceRecord* const stack = peek_behind(0)) {
             record_ = *stack;
             ++next_stack_;
             return &record_;
@@ -51,14 +51,22 @@ public:
             if (has_record_) return &record_;
         return nullptr;
     }
-    const TraceRecord* peek_behind() override {
-        if (next_stack_ == stacks_.size()) return nullptr;
+    const TraceRecord* peek_behind(std::size_t n) override {
+        if (n >= stacks_.size() - next_stack_) return nullptr;
         behind_ = record_;
         behind_.lost_before = {};
-        behind_.bytes = stacks_[next_stack_];
+        behind_.bytes = stacks_[next_stack_ + n];
         return &behind_;
     }
-    void skip_behind() override { ++next_stack_; }
+    const TraceRecord* take_behind(std::size_t n) override {
+        // Moves it in front of the others, which keep their order.
+        const auto first = stacks_.begin() + static_cast<std::ptrdiff_t>(next_stack_);
+        std::rotate(first, first + static_cast<std::ptrdiff_t>(n),
+                    first + static_cast<std::ptrdiff_t>(n) + 1);
+        const TraceRecord* const taken = peek_behind(0);
+        ++next_stack_;
+        return taken;
+    }
 
     void rewind(const std::vector<unsigned>& cpus, std::uint64_t) override {
         cpus_ = WantedCpus(cpus);
@@ -302,7 +310,7 @@ void PerfRecording::add_stack(std::uint16_t id, const Sample& sample,
                               std::vector<std::uint64_t>& frames) {
     if (frames.empty()) return;
     std::vector<std::byte>& bytes = stacks_.emplace_back(kStackFrames + 8 * frames.size());
-    put_common(bytes, id, {0, 0, sample.stamp.tid});
+    put_common(bytes, id, common_fields(record_.bytes));
     // How many frames there are; of a user stack, the process.
     const bool is_user = id == index_.user_stack_id;
     put_at(bytes, 8, is_user ? sample.stamp.pid : static_cast<std::int32_t>(frames.size()));

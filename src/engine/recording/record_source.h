@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/cat.h"
 #include "base/loss.h"
+#include "engine/trace/buffer_counts.h"
 #include "engine/trace/context.h"
 #include "lang/trace_dat/record_merge.h"
 
@@ -59,6 +61,12 @@ inline std::string lost_behind_last(std::uint64_t cpu, const Loss& lost) {
                " records behind its last one are lost");
 }
 
+// For notes(): stacks that are of no record here.
+inline std::string stray_stacks_text(std::uint64_t count) {
+    return cat(count, count == 1 ? " stack belongs" : " stacks belong",
+               " to no event that is recorded");
+}
+
 // What each format of recordings has a reader for; TraceFile chooses one by the file's content, and
 // its members say what these do.
 class RecordSource {
@@ -72,9 +80,17 @@ public:
     virtual std::size_t buffer_of(const TraceRecord& record) const = 0;
 
     virtual const TraceRecord* next() = 0;
-    virtual const TraceRecord* peek_behind() = 0;
-    virtual void skip_behind() = 0;
+    // The n-th record, from 0 on, behind the last one on the same CPU and in the same buffer, even
+    // if others are earlier; null if there is none. Invalidates the last record.
+    virtual const TraceRecord* peek_behind(std::size_t n) = 0;
+    // Removes that record, which peek_behind(n) returned: next() does not return it. Valid until
+    // the next call.
+    virtual const TraceRecord* take_behind(std::size_t n) = 0;
     virtual void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) = 0;
+
+    // What the kernel counted of a stream's records when the recording ended; absent where the
+    // recording does not tell.
+    virtual std::optional<BufferCounts> counts_of(std::size_t) const { return std::nullopt; }
 
     // context() stays as it is while records are read, but for names of tasks.
     virtual bool has_fixed_context() const { return false; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -93,8 +94,8 @@ public:
     std::size_t buffer_of(const TraceRecord&) const override { return 0; }
 
     const TraceRecord* next() override;
-    const TraceRecord* peek_behind() override;
-    void skip_behind() override { has_ahead_ = false; }
+    const TraceRecord* peek_behind(std::size_t n) override;
+    const TraceRecord* take_behind(std::size_t n) override;
     void rewind(const std::vector<unsigned>& cpus, std::uint64_t) override;
 
     RecordingProgress progress() const override { return {lines_.bytes_read(), buffers_[0].bytes}; }
@@ -102,12 +103,17 @@ public:
     std::vector<std::string> notes() const override { return notes_; }
 
 private:
-    // A record and its bytes.
+    // A record, its bytes, and what its line tells of its task.
     struct Made {
         TraceRecord record;
         std::vector<std::byte> bytes;
-        bool is_stack = false;
+        int pid = 0, process = 0;
+        std::string comm;
     };
+    // As many lines are read ahead of the record that is given out.
+    static constexpr std::size_t kMostAhead = 1000;
+    const TraceRecord* give();
+    std::size_t index_ahead(std::size_t n);
     void look_at_all();
     void look_at(const TraceTextLine& line);
     void make_events(const std::string& path);
@@ -133,8 +139,9 @@ private:
     bool has_records_ = false;
 
     WantedCpus cpus_;
-    Made current_, ahead_;
-    bool has_ahead_ = false, has_ended_ = false;
+    Made current_, taken_;
+    std::deque<Made> ahead_;  // records after the current one
+    bool has_ended_ = false;
     std::string held_line_;  // that ended a stack
     bool holds_line_ = false;
     std::map<int, Loss> lost_;
@@ -227,7 +234,8 @@ void TextRecording::make_events(const std::string& path) {
 void TextRecording::rewind(const std::vector<unsigned>& cpus, std::uint64_t) {
     cpus_ = WantedCpus(cpus);
     lines_.rewind();
-    has_ahead_ = holds_line_ = has_ended_ = false;
+    holds_line_ = has_ended_ = false;
+    ahead_.clear();
     lost_.clear();
     is_first_ = true;
     strange_ = unread_ = early_ = 0;
@@ -241,19 +249,43 @@ std::optional<std::string_view> TextRecording::next_line() {
 }
 
 const TraceRecord* TextRecording::next() {
-    if (has_ahead_) {
-        std::swap(current_, ahead_);
-        current_.record.bytes = current_.bytes;
-        has_ahead_ = false;
-        return &current_.record;
-    }
-    return read_one(current_) ? &current_.record : nullptr;
+    if (ahead_.empty()) return read_one(current_) ? give() : nullptr;
+    current_ = std::move(ahead_.front());
+    ahead_.pop_front();
+    return give();
 }
 
-const TraceRecord* TextRecording::peek_behind() {
-    const int cpu = current_.record.cpu;
-    if (!has_ahead_) has_ahead_ = read_one(ahead_);
-    return has_ahead_ && ahead_.is_stack && ahead_.record.cpu == cpu ? &ahead_.record : nullptr;
+const TraceRecord* TextRecording::give() {
+    if (current_.pid > 0 && current_.comm != TaskNames::kUnknown) {
+        context_.tasks.add(current_.pid, current_.comm);
+        if (current_.process != 0) context_.tasks.add_process(current_.pid, current_.process);
+    }
+    return &current_.record;
+}
+
+// Where in ahead_ the n-th record of the current one's CPU is; its size if it is not among them.
+std::size_t TextRecording::index_ahead(std::size_t n) {
+    for (std::size_t i = 0; i < kMostAhead; ++i) {
+        if (i == ahead_.size()) {
+            Made next;
+            if (!read_one(next)) break;
+            ahead_.push_back(std::move(next));
+        }
+        if (ahead_[i].record.cpu == current_.record.cpu && n-- == 0) return i;
+    }
+    return ahead_.size();
+}
+
+const TraceRecord* TextRecording::peek_behind(std::size_t n) {
+    const std::size_t i = index_ahead(n);
+    return i < ahead_.size() ? &ahead_[i].record : nullptr;
+}
+
+const TraceRecord* TextRecording::take_behind(std::size_t n) {
+    const auto at = ahead_.begin() + static_cast<std::ptrdiff_t>(index_ahead(n));
+    taken_ = std::move(*at);
+    ahead_.erase(at);
+    return &taken_.record;
 }
 
 bool TextRecording::read_one(Made& made) {
@@ -277,10 +309,9 @@ bool TextRecording::read_one(Made& made) {
         made.record.timestamp = latest_ = std::max(latest_, line->time);
         made.record.cpu = line->cpu;
         made.record.stream = static_cast<std::size_t>(line->cpu);
-        if (line->common.pid > 0 && line->comm != TaskNames::kUnknown) {
-            context_.tasks.add(line->common.pid, line->comm);
-            if (line->process != 0) context_.tasks.add_process(line->common.pid, line->process);
-        }
+        made.pid = line->common.pid;
+        made.process = line->process;
+        made.comm = line->comm;
         made.bytes.clear();
         make(kind_of(*line), *line, made);
         if (!cpus_.has(line->cpu)) continue;
@@ -299,7 +330,6 @@ bool TextRecording::read_one(Made& made) {
 
 // No bytes: the line cannot be read.
 void TextRecording::make(LineKind kind, const TraceTextLine& line, Made& made) {
-    made.is_stack = kind == LineKind::kernel_stack || kind == LineKind::user_stack;
     switch (kind) {
         case LineKind::function:
             return make_function(line, made);

@@ -33,6 +33,7 @@ WantedRecords::WantedRecords(TraceFile& file, RecordChoice choice)
             throw UsageError(cat("the recording has no CPU ", cpu),
                              cat("it has ", cpu_list_to_text({there.begin(), there.end()})));
     file.rewind(choice_.cpus, choice_.from);
+    file_ = &file;
 }
 
 WantedRecords::Decision WantedRecords::decide(int id) {
@@ -57,7 +58,22 @@ WantedRecords::Decision WantedRecords::decide(int id) {
 }
 
 LossLedger WantedRecords::losses() const {
-    return {{cat("events that the recording lost, in ", counted(gaps_, "place")), lost_}};
+    Loss lost;
+    for (const Stream& stream : streams_) lost += all_lost(stream);
+    const std::string places = gaps_ == 0 ? "" : cat(", in ", counted(gaps_, "place"));
+    return {{cat("events that the recording lost", places), lost}};
+}
+
+Loss WantedRecords::lost_on(int cpu) const {
+    Loss lost;
+    for (const Stream& stream : streams_)
+        if (stream.cpu == cpu) lost += all_lost(stream);
+    return lost;
+}
+
+Loss WantedRecords::all_lost(const Stream& stream) const {
+    if (!file_ || !has_ended_ || choice_.from != 0) return stream.all_lost;
+    return file_->lost_in(static_cast<std::size_t>(&stream - streams_.data()), stream.all_lost);
 }
 
 std::vector<int> WantedRecords::missing_pids() const {
@@ -80,10 +96,13 @@ bool WantedRecords::wants(const TraceRecord& record, Stream& stream) {
         seen_pids_[static_cast<std::size_t>(asked - choice_.pids.begin())] = true;
     }
     const Decision& about = decision(record.id());
-    if (about.is_stack)
-        return stream.last_was_wanted || (choice_.events.empty() && !choice_.condition);
-    stream.last_was_wanted = about.is_wanted && holds(about, record, common.pid);
-    return stream.last_was_wanted;
+    if (about.is_stack) {
+        const bool* const is_wanted = stream.events.find(common);
+        return (is_wanted && *is_wanted) || (choice_.events.empty() && !choice_.condition);
+    }
+    const bool is_wanted = about.is_wanted && holds(about, record, common.pid);
+    stream.events.open(common, is_wanted);
+    return is_wanted;
 }
 
 bool WantedRecords::holds(const Decision& about, const TraceRecord& record, int pid) const {
@@ -96,10 +115,12 @@ bool WantedRecords::holds(const Decision& about, const TraceRecord& record, int 
 const TraceRecord* WantedRecords::take(const TraceRecord& record) {
     if (record.stream >= streams_.size()) streams_.resize(record.stream + 1);
     Stream& stream = streams_[record.stream];
+    stream.cpu = record.cpu;
     if (!record.lost_before.is_zero()) {
         ++gaps_;
-        lost_ += record.lost_before;
         stream.lost += record.lost_before;
+        stream.all_lost += record.lost_before;
+        stream.events.close_all();
     }
     if (!wants(record, stream)) return nullptr;
     const Loss lost = std::exchange(stream.lost, {});

@@ -9,6 +9,7 @@
 #include "engine/recording/file.h"
 #include "engine/trace/by_event_id.h"
 #include "engine/trace/context.h"
+#include "lang/event/open_events.h"
 #include "lang/expr/eval.h"
 #include "lang/expr/expr.h"
 #include "lang/trace_dat/record_merge.h"
@@ -26,7 +27,7 @@ struct RecordChoice {
 };
 
 // Picks the wanted records of a trace, and keeps the account of those that were lost. A stack is
-// wanted with the record of the same stream before it.
+// wanted with the event that it belongs to.
 class WantedRecords {
 public:
     // Throws what Events::match() throws, and SourceError when no event has the condition's fields.
@@ -55,16 +56,19 @@ public:
     template <class Source>
     Seen next_seen(Source& source) {
         while (const TraceRecord* record = source.next()) {
-            if (record->timestamp > choice_.to) break;
+            if (record->timestamp > choice_.to) return {};
             const TraceRecord* wanted = take(*record);
             if (record->timestamp >= choice_.from) return {record, wanted};
         }
+        has_ended_ = true;
         return {};
     }
     bool is_stack(int id) { return decision(id).is_stack; }
 
     // What was lost among all records that the source gave out.
     LossLedger losses() const;
+    // The same of one CPU.
+    Loss lost_on(int cpu) const;
     // Whether a record between `from` and `to`, wanted or not, was among them.
     bool has_reached_range() const { return has_reached_range_; }
     // Those of the wanted pids that made none of the records there.
@@ -79,10 +83,13 @@ private:
         bool needs_comm = false;
     };
     struct Stream {
-        bool last_was_wanted = false;
-        Loss lost;  // to be told with the next record
+        OpenEvents<bool> events;  // whether they are wanted
+        Loss lost;                // to be told with the next record
+        Loss all_lost;
+        int cpu = 0;
     };
     const TraceRecord* take(const TraceRecord& record);
+    Loss all_lost(const Stream& stream) const;
     bool wants(const TraceRecord& record, Stream& stream);
     bool holds(const Decision& about, const TraceRecord& record, int pid) const;
     const Decision& decision(int id) {
@@ -95,10 +102,11 @@ private:
     ByEventId<Decision> decisions_;
     std::vector<Stream> streams_;
     bool has_reached_range_ = false;
-    std::vector<bool> seen_pids_;  // for each of the choice's
-    TraceRecord told_;             // a record with what was lost before others
-    Loss lost_;
-    std::size_t gaps_ = 0;  // the places where some were lost
+    std::vector<bool> seen_pids_;      // for each of the choice's
+    TraceRecord told_;                 // a record with what was lost before others
+    const TraceFile* file_ = nullptr;  // null: another source
+    bool has_ended_ = false;           // the source has no more records
+    std::size_t gaps_ = 0;             // the places where some were lost
 };
 
 }  // namespace gpufs

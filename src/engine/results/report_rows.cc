@@ -64,6 +64,25 @@ MapEntries grouped(const MapDeclaration& map, const Layout& layout, const MapEnt
     return groups;
 }
 
+// Gives the stacks of one text the bytes of the first of them. False if each has its own text.
+bool unite_stacks(const Layout& shown, const MapDeclaration& map, MapEntries& entries,
+                  const StackText& stack_text) {
+    bool has_changed = false;
+    for (const Member& member : map.key.members) {
+        if (!is_stack(member.type) || !shown.find(member.name)) continue;
+        std::map<std::string, Bytes> first;  // by text
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            const auto own = entries.key(i).subspan(member.offset, member.type.bytes);
+            const auto [same, is_new] =
+                first.try_emplace(stack_text(member, entries.key(i)), own.begin(), own.end());
+            if (is_new || std::ranges::equal(own, same->second)) continue;
+            std::ranges::copy(same->second, own.begin());
+            has_changed = true;
+        }
+    }
+    return has_changed;
+}
+
 bool is_compared_by_bytes(const ValueType& type) {
     return type.kind == ValueType::Kind::text || type.kind == ValueType::Kind::raw_bytes ||
            type.kind == ValueType::Kind::ip_address || type.bytes > sizeof(std::uint64_t);
@@ -172,9 +191,12 @@ void sort(const MapDeclaration& map, const Report& report, const Layout& layout,
 
 }  // namespace
 
-ReportRows report_rows(const MapDeclaration& map, const Report& report, MapEntries entries) {
+ReportRows report_rows(const MapDeclaration& map, const Report& report, MapEntries entries,
+                       const StackText& stack_text) {
     ReportRows rows{grouped_layout(map, report), std::move(entries)};
-    if ((!report.by.empty() || report.is_total) && !is_whole_key(map, rows.key))
+    const bool has_new_keys = stack_text && unite_stacks(rows.key, map, rows.entries, stack_text);
+    const bool is_grouped = !report.by.empty() || report.is_total;
+    if (has_new_keys || (is_grouped && !is_whole_key(map, rows.key)))
         rows.entries = grouped(map, rows.key, rows.entries);
     sort(map, report, rows.key, rows.entries);
     return rows;

@@ -151,7 +151,7 @@ FetchedRecord append_fetched_record(ir::Code& code, ir::Temp context, const Adho
     if (std::ranges::none_of(event.fetched, &FetchedField::is_asked_for)) return {context, {}};
     FetchedRecord made{context,
                        {{"texts_unread", "texts that could not be read", code.new_temp(ir::kU32)},
-                        {"texts_cut", "texts that were cut", code.new_temp(ir::kU32)}}};
+                        {"texts_cut", "cut texts", code.new_temp(ir::kU32)}}};
     const ir::Temp is_unread = made.losses[0].has_happened, is_cut = made.losses[1].has_happened;
     for (const FetchedRecord::Loss& loss : made.losses) code.assign(loss.has_happened, 0);
     const bool is_in_file = probe_kind(event.target.kind).is_in_file();

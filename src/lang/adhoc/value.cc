@@ -395,7 +395,7 @@ void AdhocValueCode::store_text_at(Space space, ir::Temp from, std::size_t bytes
     code_.jump(done);
     code_.bind(is_read);
     append_unless_cut(code_, space, length, bytes, from, done);
-    count_loss("texts_cut", "texts that were cut");
+    count_loss("texts_cut", "cut texts");
     code_.bind(done);
 }
 

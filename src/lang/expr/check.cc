@@ -143,6 +143,8 @@ private:
         if (p.value.kind == Literal::Kind::text) fail_text_for_number(p, field.declaration());
         const Range range = range_of(field);
         if (!range.holds(p.value)) fail_range(p, field, range);
+        if (p.op == CompareOp::lt && !range.is_signed && p.value.magnitude == 0)
+            fail_below_zero(p, field, range);
     }
 
     void check_cpu(const Predicate& p) const {
@@ -317,6 +319,17 @@ private:
              cat(spelled(p.value), " does not fit in '", p.field, "' (", field.declaration(),
                  "): it holds ", in_decimal(range.lowest, range.is_signed), " to ", range.highest),
              hint);
+    }
+
+    [[noreturn]] void fail_below_zero(const Predicate& p, const Field& field,
+                                      const Range& range) const {
+        // As fail_range() says, the upper half of an argument's register may be anything.
+        const bool is_argument = event_.system == "syscalls" && field.size == 8;
+        fail({p.field_span.begin, p.value.span.end},
+             cat("this never holds: '", p.field, "' (", field.declaration(), ") holds 0 to ",
+                 range.highest),
+             cat("without a sign, numbers below 0 are the largest: write ", p.field, " > ",
+                 hex(is_argument ? 0x7fffffff : range.highest / 2)));
     }
 
     static std::string quoted(const std::string& text) { return cat('"', text, '"'); }

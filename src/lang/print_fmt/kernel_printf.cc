@@ -260,16 +260,20 @@ void append_symbol(std::string& out, std::uint64_t address, const AddressNames& 
         out += "0x";
         return append_hex(out, address);
     }
-    out += symbol->name;
+    append_symbol(out, *symbol, with_offset);
+}
+
+void append_symbol(std::string& out, const Symbol& symbol, bool with_offset) {
+    out += symbol.name;
     if (with_offset) {
         out += "+0x";
-        append_hex(out, symbol->offset);
+        append_hex(out, symbol.offset);
         out += "/0x";
-        append_hex(out, symbol->size);
+        append_hex(out, symbol.size);
     }
-    if (!symbol->module.empty()) {
+    if (!symbol.module.empty()) {
         out += " [";
-        out += symbol->module;
+        out += symbol.module;
         out += ']';
     }
 }

@@ -49,6 +49,7 @@ void append_pointer(std::string& out, std::uint64_t address);
 // address without a symbol.
 void append_symbol(std::string& out, std::uint64_t address, const AddressNames& names,
                    bool with_offset);
+void append_symbol(std::string& out, const Symbol& symbol, bool with_offset);
 
 // The functions below print `bytes`, the data in the record that the argument points at. `letters`
 // is what follows "%p". Nothing is printed for missing bytes.

@@ -30,9 +30,10 @@ RecordMerge::RecordMerge(std::vector<int> cpus, NextPage next_page)
     refill();
 }
 
-// Advances a stream to its next record; false when it has none yet.
-bool RecordMerge::advance(std::size_t i) {
+// Reads on in a stream's pages; false when they have no more records yet.
+bool RecordMerge::read(std::size_t i, TraceRecord& record) {
     Stream& s = streams_[i];
+    if (s.is_dry) return false;
     RingRecord found;
     while (!s.page.next(found)) {
         if (!s.page.damage().empty()) {
@@ -49,15 +50,25 @@ bool RecordMerge::advance(std::size_t i) {
         if (!page) return false;
         s.lost += s.page.lost_before();
     }
-    s.record.timestamp = found.timestamp;
-    s.record.bytes = found.bytes;
-    s.record.lost_before = std::exchange(s.lost, {});
+    record.timestamp = found.timestamp;
+    record.bytes = found.bytes;
+    record.lost_before = std::exchange(s.lost, {});
+    return true;
+}
+
+// Advances a stream to its next record; false when it has none yet.
+bool RecordMerge::advance(std::size_t i) {
+    Stream& s = streams_[i];
+    if (s.ahead.empty()) return read(i, s.record);
+    s.held = std::move(s.ahead.front());
+    s.ahead.pop_front();
+    s.record = s.held.record;
     return true;
 }
 
 void RecordMerge::refill() {
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-        if (!streams_[i].is_dry || !advance(i)) continue;
+        if (!std::exchange(streams_[i].is_dry, false) || !advance(i)) continue;
         heap_.push_back(i);
         sift_up(heap_.size() - 1);
     }
@@ -66,9 +77,7 @@ void RecordMerge::refill() {
 const TraceRecord* RecordMerge::next(std::uint64_t limit) {
     if (top_is_used_) {
         top_is_used_ = false;
-        const bool has_next = top_has_next_ ? *top_has_next_ : advance(heap_.front());
-        top_has_next_.reset();
-        if (!has_next) {
+        if (!advance(heap_.front())) {
             heap_.front() = heap_.back();
             heap_.pop_back();
         }
@@ -81,14 +90,26 @@ const TraceRecord* RecordMerge::next(std::uint64_t limit) {
     return &first;
 }
 
-const TraceRecord* RecordMerge::peek_behind() {
+const TraceRecord* RecordMerge::peek_behind(std::size_t n) {
     if (!top_is_used_) return nullptr;
-    if (!top_has_next_) top_has_next_ = advance(heap_.front());
-    return *top_has_next_ ? &streams_[heap_.front()].record : nullptr;
+    const std::size_t top = heap_.front();
+    Stream& s = streams_[top];
+    while (s.ahead.size() <= n) {
+        Held next{s.record, {}};
+        if (!read(top, next.record)) return nullptr;
+        next.bytes.assign(next.record.bytes.begin(), next.record.bytes.end());
+        next.record.bytes = next.bytes;
+        s.ahead.push_back(std::move(next));
+    }
+    return &s.ahead[n].record;
 }
 
-void RecordMerge::skip_behind() {
-    if (peek_behind()) top_has_next_ = advance(heap_.front());
+const TraceRecord* RecordMerge::take_behind(std::size_t n) {
+    auto& ahead = streams_[heap_.front()].ahead;
+    const auto at = ahead.begin() + static_cast<std::ptrdiff_t>(n);
+    taken_ = std::move(*at);
+    ahead.erase(at);
+    return &taken_.record;
 }
 
 bool RecordMerge::is_before(std::size_t a, std::size_t b) const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -37,11 +39,12 @@ public:
     // The next record with a time up to `limit`, valid until the next call. Null when there is none
     // yet.
     const TraceRecord* next(std::uint64_t limit = std::numeric_limits<std::uint64_t>::max());
-    // The record that follows, in the same sequence, the one that next() returned last; that one
-    // becomes invalid. Null when there is none yet.
-    const TraceRecord* peek_behind();
-    // Skips the record of peek_behind(); next() will not return it.
-    void skip_behind();
+    // The n-th record, from 0 on, that follows the one that next() returned last in the same
+    // sequence; that one becomes invalid. Null when there is none. Not for sequences that grow.
+    const TraceRecord* peek_behind(std::size_t n);
+    // Removes that record, which peek_behind(n) returned: next() will not return it. Valid until
+    // the next call.
+    const TraceRecord* take_behind(std::size_t n);
     // Asks sequences that had no page for one again.
     void refill();
     // Damage found in pages, one line each, at most a hundred. What the rest of a damaged page held
@@ -49,12 +52,20 @@ public:
     const std::vector<std::string>& damage() const { return damage_; }
 
 private:
+    // A copy of a record that was read before its turn.
+    struct Held {
+        TraceRecord record;
+        std::vector<std::byte> bytes;
+    };
     struct Stream {
         RingPage page;
         TraceRecord record;
         Loss lost;  // to be reported with the next record
         bool is_dry = true;
+        std::deque<Held> ahead;  // what follows the record, as far as peek_behind() read it
+        Held held;               // the record, if it was one of those
     };
+    bool read(std::size_t i, TraceRecord& record);
     bool advance(std::size_t i);
     bool is_before(std::size_t a, std::size_t b) const;
     void sift_up(std::size_t at);
@@ -64,8 +75,7 @@ private:
     std::vector<Stream> streams_;
     std::vector<std::size_t> heap_;  // indices of streams with a record; the earliest record on top
     bool top_is_used_ = false;       // next() returned the top's record
-    // Set once the top's stream has advanced: whether it has another record.
-    std::optional<bool> top_has_next_;
+    Held taken_;                     // by take_behind()
     std::vector<std::string> damage_;
 };
 

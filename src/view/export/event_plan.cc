@@ -92,10 +92,11 @@ void EventArguments::add_stack(const EventPlan& plan, const TraceRecord& record)
     const bool is_user = plan.ftrace.kind == FtraceKind::user_stack;
     std::string& text = texts_.emplace_back();
     const AddressNames user = user_names(context_, record, is_user);
-    for (const std::uint64_t address : stack_of(*plan.ftrace.fields[0], record.bytes, is_user)) {
-        if (!text.empty()) text += '\n';
-        append_function(text, address, is_user ? user : context_.addresses,
-                        context_.options.sym_offset);
+    const auto frames = stack_of(*plan.ftrace.fields[0], record.bytes, is_user);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        if (i != 0) text += '\n';
+        append_frame(text, frames[i], frame_place(i), is_user ? user : context_.addresses,
+                     context_.options.sym_offset);
     }
     arguments_.push_back({"stack", Argument::Kind::text, 0, text});
 }

@@ -47,6 +47,7 @@ std::vector<CountedStack> parse_folded(const SourceText& source) {
 }
 
 std::string folded_field(std::string text) {
+    if (text.empty()) return "[no name]";
     std::ranges::replace(text, ';', ':');
     std::ranges::replace(text, '\n', ' ');
     return text;

@@ -14,7 +14,8 @@ namespace gpufs {
 // frames.
 std::vector<CountedStack> parse_folded(const SourceText& source);
 
-// A frame or a name as a field of a folded line: without what ends fields and lines.
+// A frame or a name as a field of a folded line: without what ends fields and lines, and never
+// empty, since readers leave empty fields out.
 std::string folded_field(std::string text);
 
 }  // namespace gpufs

@@ -113,6 +113,26 @@ std::string number(const Aggregation& how, std::uint64_t word) {
     return how.is_signed ? cat(static_cast<std::int64_t>(word)) : cat(word);
 }
 
+Bucket bounds_of(const Aggregation& how, std::uint32_t number) {
+    return how.kind == Aggregation::Kind::linear ? linear_bucket(how, number, how.buckets())
+                                                 : power_bucket_bounds(how.bucket_bits(), number);
+}
+
+// Whether the bucket has no end and its values are further apart than those of others are.
+bool is_open(const Aggregation& how, const HistogramBucket& bucket) {
+    const std::uint64_t width = bucket.most - bucket.least;
+    if (how.kind != Aggregation::Kind::linear) return bucket.number == 0 && width != 0;
+    const Bucket bounds = bounds_of(how, bucket.number);
+    return (!bounds.from || !bounds.to) && width > static_cast<std::uint64_t>(how.step);
+}
+
+std::string open_text(const Aggregation& how, std::uint32_t bucket, std::string_view unit) {
+    if (how.kind != Aggregation::Kind::linear) return cat("<= ", quantity_text(0, true, unit));
+    const Bucket bounds = bounds_of(how, bucket);
+    return bounds.from ? cat(">= ", quantity_text(bounds.from->bits, true, unit))
+                       : cat("< ", quantity_text(bounds.to->bits, true, unit));
+}
+
 std::string text_of(const Rows& rows, std::string_view unit, const Screen& screen) {
     std::vector<CountedRow> lines;
     for (std::size_t i = 0; i < rows.counts.size(); ++i)
@@ -145,9 +165,7 @@ std::string histogram_json(const Aggregation& how, Buckets buckets) {
 }
 
 BucketRange bucket_range(const Aggregation& how, std::uint32_t number) {
-    const Bucket bucket = how.kind == Aggregation::Kind::linear
-                              ? linear_bucket(how, number, how.buckets())
-                              : power_bucket_bounds(how.bucket_bits(), number);
+    const Bucket bucket = bounds_of(how, number);
     BucketRange range;
     if (bucket.from) range.from = bucket.from->value();
     if (bucket.to) range.to = bucket.to->value();
@@ -160,7 +178,7 @@ std::uint64_t percentile_rank(std::uint64_t all, std::uint64_t per_mille) {
                                    all / 1000 * per_mille + (all % 1000 * per_mille + 999) / 1000);
 }
 
-std::uint64_t percentile(Buckets buckets, std::uint64_t per_mille) {
+PercentileValue percentile(const Aggregation& how, Buckets buckets, std::uint64_t per_mille) {
     std::uint64_t all = 0;
     for (const HistogramBucket& one : buckets) all += one.count;
     const std::uint64_t rank = percentile_rank(all, per_mille);
@@ -170,11 +188,15 @@ std::uint64_t percentile(Buckets buckets, std::uint64_t per_mille) {
             before += one.count;
             continue;
         }
-        if (rank - before == 1) return one.least;
-        if (rank - before == one.count) return one.most;
-        return one.least + (one.most - one.least) / 2;  // of signed words, too
+        PercentileValue found{one.least, false, one.least, one.most, one.number};
+        if (rank - before == 1) return found;
+        found.value = one.most;
+        if (rank - before == one.count) return found;
+        found.value = one.least + (one.most - one.least) / 2;  // of signed words, too
+        found.is_open = is_open(how, one);
+        return found;
     }
-    return buckets.back().most;
+    return {buckets.back().most};
 }
 
 std::vector<std::pair<std::string_view, std::string>> percentiles(
@@ -187,8 +209,15 @@ std::vector<std::pair<std::string_view, std::string>> percentiles(
     };
     add("min", [&] { return words[2]; });
     add("avg", [&] { return mean_of(how, words); });
-    for (const Percentile& one : kPercentiles)
-        add(one.name, [&] { return percentile(buckets, one.per_mille); });
+    for (const Percentile& one : kPercentiles) {
+        if (!has_any) {
+            all.emplace_back(one.name, "-");
+            continue;
+        }
+        const PercentileValue found = percentile(how, buckets, one.per_mille);
+        all.emplace_back(one.name, found.is_open ? open_text(how, found.bucket, unit)
+                                                 : quantity_text(found.value, how.is_signed, unit));
+    }
     add("max", [&] { return words[3]; });
     return all;
 }
@@ -202,10 +231,18 @@ std::string percentiles_text(const Aggregation& how, std::span<const std::uint64
 }
 
 std::string percentiles_json(const Aggregation& how, Buckets buckets) {
-    JsonObject object;
-    for (const Percentile& one : kPercentiles)
-        object.raw(one.name,
-                   buckets.empty() ? "null" : number(how, percentile(buckets, one.per_mille)));
+    JsonObject object, between;
+    bool has_open = false;
+    for (const Percentile& one : kPercentiles) {
+        PercentileValue found;
+        if (!buckets.empty()) found = percentile(how, buckets, one.per_mille);
+        object.raw(one.name, buckets.empty() || found.is_open ? "null" : number(how, found.value));
+        if (!found.is_open) continue;
+        has_open = true;
+        between.raw(one.name,
+                    cat('[', number(how, found.least), ',', number(how, found.most), ']'));
+    }
+    if (has_open) object.raw("between", between.done());
     return object.done();
 }
 

@@ -54,21 +54,31 @@ inline constexpr Percentile kPercentiles[] = {
 // Which of `all` values, sorted, the percentile is: 1 is the first.
 std::uint64_t percentile_rank(std::uint64_t all, std::uint64_t per_mille);
 
-// The smallest value that `per_mille` (1 to 1000) of a thousand values do not exceed. Exact where
+// The smallest value that `per_mille` (1 to 1000) of a thousand values do not exceed: exact where
 // it is its bucket's least or greatest value; between them the middle, which of log2 is less
-// than 1.6 % away. The histogram must not be empty. Of a signed histogram, the result is an int64's
-// bits.
-std::uint64_t percentile(Buckets buckets, std::uint64_t per_mille);
+// than 1.6 % away, and of linear not half a step. Of a signed histogram, all are an int64's bits.
+struct PercentileValue {
+    std::uint64_t value = 0;
+    // A bucket without an end says no more than that the percentile is between these, its least
+    // and its greatest value.
+    bool is_open = false;
+    std::uint64_t least = 0, most = 0;
+    std::uint32_t bucket = 0;
+};
+// The histogram must not be empty.
+PercentileValue percentile(const Aggregation& how, Buckets buckets, std::uint64_t per_mille);
 
 // What is told of the values beside their count, in order: "min", "avg", "p50", "p95", "p99",
-// "p99.9", "max". `words` are those of a MapEntry; where there is no value, "-".
+// "p99.9", "max". `words` are those of a MapEntry; where there is no value, "-"; of what is in a
+// bucket without an end, its bound: "< 0", ">= 100 us", "<= 0".
 std::vector<std::pair<std::string_view, std::string>> percentiles(
     const Aggregation& how, std::span<const std::uint64_t> words, Buckets buckets,
     std::string_view unit);
 // "min 1.0 us, avg 45.2 us, p50 41.1 us, p95 …, max 1.5 ms"
 std::string percentiles_text(const Aggregation& how, std::span<const std::uint64_t> words,
                              Buckets buckets, std::string_view unit);
-// {"p50":41,"p95":...,"p99":...,"p99.9":...}
+// {"p50":41,"p95":...,"p99":...,"p99.9":null,"between":{"p99.9":[100,999]}}: those in a bucket
+// without an end are null, and `between` has their bounds.
 std::string percentiles_json(const Aggregation& how, Buckets buckets);
 
 // Counts values by their power of two.

@@ -7,12 +7,11 @@
 namespace gpufs {
 namespace {
 
-// A return address may already belong to the next function, hence the address before it. In stacks,
-// calls from different places of one function are merged: the offset is dropped.
+// In stacks, calls from different places of one function are merged: the offset is dropped.
 std::string symbol_text(const AddressNames& names, std::uint64_t address, ValueNames::Place place,
                         bool is_user = false) {
-    const std::uint64_t back = place == ValueNames::Place::outer_frame ? 1 : 0;
-    const auto symbol = names.symbol ? names.symbol(address - back) : std::nullopt;
+    const bool is_outer = place == ValueNames::Place::outer_frame;
+    const auto symbol = names.frame(address, is_outer ? FramePlace::outer : FramePlace::innermost);
     if (!symbol) return {};
     Frame frame;
     frame.name = symbol->name;

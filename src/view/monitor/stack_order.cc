@@ -7,25 +7,27 @@ constexpr std::size_t kMostHeld = 10'000;
 
 }  // namespace
 
-void StackOrder::add(std::size_t stream, bool is_stack, std::string_view lines) {
-    const auto open = open_.find(stream);
-    if (is_stack && open != open_.end()) {
-        held_[open->second - written_].lines += lines;
+void StackOrder::add(const TraceRecord& record, bool is_stack, std::string_view lines) {
+    if (record.stream >= open_.size()) open_.resize(record.stream + 1);
+    OpenEvents<std::uint64_t>& open = open_[record.stream];
+    const auto close = [this](std::uint64_t number) {
+        if (number >= written_) held_[number - written_].is_open = false;
+    };
+    if (!record.lost_before.is_zero()) open.close_all(close);
+    const CommonFields common = common_fields(record.bytes);
+    const std::uint64_t number = written_ + held_.size();
+    if (!is_stack) {
+        open.open(common, number, close);
+    } else if (const std::uint64_t* of = open.find(common, close); of && *of >= written_) {
+        held_[*of - written_].lines += lines;
         return;
     }
-    if (open != open_.end()) {
-        held_[open->second - written_].is_open = false;
-        open_.erase(open);
-    }
-    if (!is_stack) open_[stream] = written_ + held_.size();
-    held_.push_back({stream, !is_stack, std::string(lines)});
+    held_.push_back({!is_stack, std::string(lines)});
     while (!held_.empty() && (!held_.front().is_open || held_.size() > kMostHeld)) write_front();
 }
 
 void StackOrder::write_front() {
-    const Entry& entry = held_.front();
-    write_(entry.lines);
-    if (entry.is_open) open_.erase(entry.stream);
+    write_(held_.front().lines);
     held_.pop_front();
     ++written_;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
+#include "base/text.h"
 #include "engine/results/map_contents.h"
 
 namespace gpufs {
@@ -143,6 +145,14 @@ std::uint64_t weight_of(const Aggregation& how, Words words) {
 
 std::string_view stack_unit(const MapDeclaration& map) {
     return weighs_sum(map.aggregation) ? unit_of(map) : std::string_view();
+}
+
+ReportRows shown_rows(const MapDeclaration& map, const Report& report, MapEntries entries,
+                      const ValueWriter& values) {
+    const auto text = [&](const Member& stack, std::span<const std::byte> key) {
+        return join(values.frames(plan_value(map.key, stack), key), "\n");
+    };
+    return report_rows(map, report, std::move(entries), text);
 }
 
 bool has_stacks(const Layout& layout) {

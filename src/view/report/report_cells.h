@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/results/report_rows.h"
 #include "lang/program/program.h"
 #include "view/monitor/stack_frame.h"
 #include "view/monitor/value_text.h"
@@ -78,6 +79,10 @@ std::vector<StackFrame> stack_of(const KeyPlans& plans, std::span<const std::byt
 std::uint64_t weight_of(const Aggregation& how, std::span<const std::uint64_t> words);
 // The unit of their weights; empty: they count.
 std::string_view stack_unit(const MapDeclaration& map);
+
+// The rows of a report for whoever sees functions: of stacks with the same frames there is one.
+ReportRows shown_rows(const MapDeclaration& map, const Report& report, MapEntries entries,
+                      const ValueWriter& values);
 
 bool has_stacks(const Layout& layout);
 // A map's key has some.

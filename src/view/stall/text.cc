@@ -94,9 +94,9 @@ std::vector<std::string> stack_functions(const Stall& stall, const AddressNames&
     std::vector<std::string> functions = stall.stack_names;
     if (!stall.stack.empty()) {
         functions.clear();
-        for (const std::uint64_t address : stall.stack) {
+        for (std::size_t i = 0; i < stall.stack.size(); ++i) {
             std::string name;
-            append_function(name, address, names, false);
+            append_frame(name, stall.stack[i], frame_place(i), names, false);
             functions.push_back(std::move(name));
         }
     }

@@ -81,10 +81,11 @@ void RecordCsv::print(const TraceRecord& record, std::string& out) {
     if (stack.field) {
         cell_ += "stack=";
         const AddressNames user = user_names(context_, record, stack.is_user);
-        for (const std::uint64_t address : stack_of(*stack.field, record.bytes, stack.is_user)) {
-            if (!cell_.ends_with('=')) cell_ += ';';
-            append_function(cell_, address, stack.is_user ? user : context_.addresses,
-                            context_.options.sym_offset);
+        const auto frames = stack_of(*stack.field, record.bytes, stack.is_user);
+        for (std::size_t i = 0; i < frames.size(); ++i) {
+            if (i != 0) cell_ += ';';
+            append_frame(cell_, frames[i], frame_place(i),
+                         stack.is_user ? user : context_.addresses, context_.options.sym_offset);
         }
     } else {
         for (const Field& field : event->format.fields) {

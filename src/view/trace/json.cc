@@ -138,15 +138,14 @@ std::string records_summary_json(std::size_t records, const LossLedger& losses) 
 void TraceJson::print_stack(const Plan& p, const TraceRecord& record, std::string& out) {
     const auto stack = stack_of(*p.stack.field, record.bytes, p.stack.is_user);
     out += stack.empty() ? ",\"stack\":null" : ",\"stack\":[";
-    bool is_first = true;
     std::string name;
     const AddressNames& names = context_.addresses;
     const AddressNames user = user_names(context_, record, p.stack.is_user);
-    for (const std::uint64_t address : stack) {
-        if (!is_first) out += ',';
-        is_first = false;
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+        if (i != 0) out += ',';
         name.clear();
-        append_function(name, address, p.stack.is_user ? user : names, context_.options.sym_offset);
+        append_frame(name, stack[i], frame_place(i), p.stack.is_user ? user : names,
+                     context_.options.sym_offset);
         append_json_quoted(out, name);
     }
     if (!stack.empty()) out += ']';

@@ -122,24 +122,25 @@ AddressNames user_names(const TraceContext& context, const TraceRecord& record, 
     return is_user ? context.addresses.of_process(process_of(context, record)) : AddressNames();
 }
 
-void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
-                     bool with_offset) {
-    const auto symbol = names.symbol ? names.symbol(address) : std::nullopt;
+void append_frame(std::string& out, std::uint64_t address, FramePlace place,
+                  const AddressNames& names, bool with_offset) {
+    const auto symbol = names.frame(address, place);
     if (!symbol) {
         append_number(out, address,
                       {.base = 16, .zero = true, .special = true, .width = with_offset ? -1 : 10});
         return;
     }
-    // A function that returns into a probe hides who called it.
-    if (symbol->offset == 0 &&
-        (symbol->name == "arch_rethook_trampoline" || symbol->name == "__kretprobe_trampoline")) {
+    if (symbol->is_return_trampoline())
         out += "[unknown/kretprobe'd]";
-        return;
-    }
-    if (!with_offset)
+    else if (!with_offset)
         out += symbol->name;
     else
-        append_symbol(out, address, names, true);
+        append_symbol(out, *symbol, true);
+}
+
+void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
+                     bool with_offset) {
+    append_frame(out, address, FramePlace::innermost, names, with_offset);
 }
 
 KernelText::Printer KernelText::make_printer(int id) {

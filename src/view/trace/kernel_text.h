@@ -84,5 +84,8 @@ AddressNames user_names(const TraceContext& context, const TraceRecord& record, 
 // "[unknown/kretprobe'd]", or the function's name; "0x..." where it is not known.
 void append_function(std::string& out, std::uint64_t address, const AddressNames& names,
                      bool with_offset);
+// The same for a frame of a stack.
+void append_frame(std::string& out, std::uint64_t address, FramePlace place,
+                  const AddressNames& names, bool with_offset);
 
 }  // namespace gpufs

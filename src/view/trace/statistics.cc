@@ -41,9 +41,14 @@ void TraceStatistics::add(const TraceRecord& record) {
     last_ = record.timestamp;
     ++events_[record.id()];
     ++tasks_[common_fields(record.bytes).pid];
-    CpuCount& cpu = cpus_[record.cpu];
-    ++cpu.records;
-    cpu.lost += record.lost_before;
+    ++cpus_[record.cpu].records;
+}
+
+void TraceStatistics::set_lost(int cpu, const Loss& lost) {
+    if (const auto known = cpus_.find(cpu); known != cpus_.end())
+        known->second.lost = lost;
+    else if (!lost.is_zero())
+        cpus_[cpu].lost = lost;
 }
 
 std::string TraceStatistics::time_text(std::uint64_t time) const {

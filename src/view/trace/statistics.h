@@ -18,6 +18,8 @@ public:
 
     // Records must come in order of time.
     void add(const TraceRecord& record);
+    // What a CPU lost: shown beside what it recorded.
+    void set_lost(int cpu, const Loss& lost);
 
     // The origin of the file, the tables, the longest gap, and the kernel's own counters.
     std::string to_text(const TraceFile& file, const Screen& screen = {}) const;

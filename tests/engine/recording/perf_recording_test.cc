@@ -104,14 +104,14 @@ BOOST_AUTO_TEST_CASE(stacks_stand_behind_their_record) {
     while (const TraceRecord* record = file.next()) {
         BOOST_REQUIRE(!is_stack(file, *record));
         ++records;
-        while (const TraceRecord* stack = file.peek_behind()) {
+        const CommonFields common = common_fields(record->bytes);
+        while (const TraceRecord* stack = file.take_stack(common)) {
             const TraceEvent* const event = file.context().events.find(stack->id());
             const auto [field, is_user] = stack_field(event->format);
             BOOST_REQUIRE(field);
             const auto frames = stack_of(*field, stack->bytes, is_user);
             BOOST_TEST(!frames.empty());
             ++(is_user ? user : kernel);
-            file.skip_behind();
         }
     }
     BOOST_TEST(records == lines_of_perf("stacks").size());
@@ -133,7 +133,8 @@ BOOST_AUTO_TEST_CASE(stacks_have_the_frames_that_perf_has) {
     std::vector<std::string> lines;
     while (const TraceRecord* record = file.next()) {
         lines.push_back(perf_line(file, *record));
-        for (; const TraceRecord* stack = file.peek_behind(); file.skip_behind()) {
+        const CommonFields common = common_fields(record->bytes);
+        while (const TraceRecord* stack = file.take_stack(common)) {
             const TraceEvent* const event = file.context().events.find(stack->id());
             const auto [field, is_user] = stack_field(event->format);
             for (const std::uint64_t address : stack_of(*field, stack->bytes, is_user)) {

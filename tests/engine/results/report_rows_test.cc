@@ -107,6 +107,33 @@ BOOST_AUTO_TEST_CASE(groups_merge_histograms_and_extremes_exactly) {
     BOOST_TEST((own_entries(extremes.entries).at(0).words == Words{kAllBits, 1}));
 }
 
+// The calls of one function from several places have stacks of their own in the kernel.
+BOOST_AUTO_TEST_CASE(stacks_of_one_text_are_one) {
+    const Program program = declared(
+        ".map s stack_trace max 16\n"
+        ".map m hash key { pid u32, at kstack(s) }, value linear(0, 2, 1), report \"m\"");
+    const MapDeclaration& map = program.maps[1];
+    const auto key = [&](std::uint32_t pid, std::int32_t stack) {
+        return LayoutBytes(map.key).set("pid", pid).set("at", stack).bytes();
+    };
+    const MapEntries entries =
+        map_entries({{key(1, 3), {3, 2, 0, 1}, {{1, 1, 0, 0, 0}, {2, 2, 2, 1, 1}}},
+                     {key(1, 5), {2, 10, 1, 9}, {{2, 1, 1, 1, 1}, {3, 1, 9, 9, 9}}},
+                     {key(2, 5), {1, 1, 1, 1}, {{2, 1, 1, 1, 1}}},
+                     {key(1, 8), {1, 1, 1, 1}, {{2, 1, 1, 1, 1}}}});
+    const Member& at = *map.key.find("at");
+    const auto text = [&](const Member& stack, std::span<const std::byte> of) {
+        BOOST_TEST(stack.name == at.name);
+        return std::to_integer<int>(of[at.offset]) == 8 ? "other" : "same";
+    };
+    const auto rows = own_entries(report_rows(map, program.reports[0], entries, text).entries);
+    BOOST_TEST_REQUIRE(rows.size() == 3u);
+    BOOST_TEST((rows[0].words == Words{5, 12, 0, 9}));
+    BOOST_TEST((rows[0].buckets ==
+                std::vector<HistogramBucket>{{1, 1, 0, 0, 0}, {2, 3, 3, 1, 1}, {3, 1, 9, 9, 9}}));
+    BOOST_TEST(report_rows(map, program.reports[0], entries).entries.size() == 4u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -180,6 +180,8 @@ const Mistake kMistakes[] = {
      "as 16 bits with a sign this is -32768"},
     {"u16 <= 65536", "       ^~~~~", "65536 does not fit in 'u16' (u16 u16): it holds 0 to 65535",
      ""},
+    {"u8 < 0", "^~~~~~", "this never holds: 'u8' (u8 u8) holds 0 to 255",
+     "without a sign, numbers below 0 are the largest: write u8 > 0x7f"},
     {"flag == 2", "        ^", "2 does not fit in 'flag' (bool flag): it holds 0 to 1", ""},
     {"flag == -1", "        ^~", "-1 does not fit in 'flag' (bool flag): it holds 0 to 1", ""},
     {"s32 == 0xffffffff", "       ^~~~~~~~~~",

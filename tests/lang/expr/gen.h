@@ -167,6 +167,10 @@ private:
                 } else {
                     p.op = kNumberOps[below(7)];
                     p.value = number(*subject.field);
+                    // Nothing without a sign is below 0, which is a mistake.
+                    if (p.op == CompareOp::lt && !subject.field->is_signed &&
+                        p.value.magnitude == 0)
+                        p.op = CompareOp::le;
                 }
                 break;
             case Kind::cpu:

@@ -104,6 +104,22 @@ BOOST_AUTO_TEST_CASE(losses_are_told_with_the_next_record) {
     BOOST_TEST(all(merge) == "a1__@10/0 (5 lost)a2__@20/0 (7 lost)a3__@40/0 a4__@41/0");
 }
 
+BOOST_AUTO_TEST_CASE(records_behind_the_last_one_can_be_seen_and_taken) {
+    Source source{{{PageBuilder(10).record(0, "a1__").record(20, "a2__").bytes(),
+                    PageBuilder(40).record(0, "a3__").lost(5).record(1, "a4__").bytes()},
+                   {PageBuilder(15).record(0, "b1__").bytes()}},
+                  {}};
+    RecordMerge merge = source.merge();
+    BOOST_TEST(!merge.peek_behind(0));
+    BOOST_TEST(as_string(merge.next()->bytes) == "a1__");
+    BOOST_TEST(as_string(merge.peek_behind(1)->bytes) == "a3__");
+    BOOST_TEST(as_string(merge.peek_behind(2)->bytes) == "a4__");
+    BOOST_TEST(!merge.peek_behind(3));
+    BOOST_TEST(as_string(merge.take_behind(2)->bytes) == "a4__");
+    BOOST_TEST(as_string(merge.peek_behind(0)->bytes) == "a2__");
+    BOOST_TEST(all(merge) == "b1__@15/2 a2__@30/0 (5 lost)a3__@40/0");
+}
+
 BOOST_AUTO_TEST_CASE(a_damaged_page_is_named_and_its_rest_is_lost) {
     Source source{{{PageBuilder(10).record(0, "a1__").raw("xy").bytes(),
                     PageBuilder(20).record(0, "a2__").lost(5).bytes()}},

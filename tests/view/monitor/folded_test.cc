@@ -24,6 +24,7 @@ BOOST_AUTO_TEST_CASE(a_line_is_a_stack_and_a_count) {
 
 BOOST_AUTO_TEST_CASE(a_field_has_nothing_that_ends_fields_or_lines) {
     BOOST_TEST(folded_field("a;b\nc d") == "a:b c d");
+    BOOST_TEST(folded_field("") == "[no name]");
 }
 
 BOOST_AUTO_TEST_CASE(a_line_without_a_count_is_shown) {

@@ -135,16 +135,61 @@ BOOST_AUTO_TEST_CASE(log2_is_drawn_in_powers_of_two) {
 BOOST_AUTO_TEST_CASE(a_percentile_is_exact_at_the_ends_of_a_bucket_and_its_middle_between) {
     const std::vector<HistogramBucket> buckets{
         {1, 949, 949, 1, 1}, {40, 40, 1800, 44, 46}, {50, 10, 740, 72, 76}, {60, 1, 90, 90, 90}};
-    BOOST_TEST(percentile(buckets, 1) == 1u);
-    BOOST_TEST(percentile(buckets, 949) == 1u);
-    BOOST_TEST(percentile(buckets, 950) == 44u);
-    BOOST_TEST(percentile(buckets, 989) == 46u);
-    BOOST_TEST(percentile(buckets, 970) == 45u);
-    BOOST_TEST(percentile(buckets, 995) == 74u);
-    BOOST_TEST(percentile(buckets, 1000) == 90u);
-    const auto minus = [](std::uint64_t n) { return 0 - n; };
-    BOOST_TEST(percentile(std::vector<HistogramBucket>{{0, 3, minus(12), minus(8), 0}}, 500) ==
-               minus(4));
+    Aggregation how;
+    how.kind = Aggregation::Kind::log2;
+    const auto told = [&](std::uint64_t per_mille) {
+        return percentile(how, buckets, per_mille).value;
+    };
+    BOOST_TEST(told(1) == 1u);
+    BOOST_TEST(told(949) == 1u);
+    BOOST_TEST(told(950) == 44u);
+    BOOST_TEST(told(989) == 46u);
+    BOOST_TEST(told(970) == 45u);
+    BOOST_TEST(told(995) == 74u);
+    BOOST_TEST(told(1000) == 90u);
+}
+
+std::uint64_t minus(std::uint64_t n) {
+    return 0 - n;
+}
+
+BOOST_AUTO_TEST_CASE(of_what_is_not_above_0_a_percentile_is_not_known) {
+    Aggregation how;
+    how.kind = Aggregation::Kind::log2;
+    how.is_signed = true;
+    const std::vector<HistogramBucket> buckets{{0, 100, minus(6400), minus(128), minus(1)}};
+    const std::vector<std::uint64_t> words{100, minus(6400), minus(128), minus(1)};
+    BOOST_TEST(percentiles_text(how, words, buckets, "us") ==
+               "min -128 us, avg -64 us, p50 <= 0 us, p95 <= 0 us, p99 <= 0 us, p99.9 -1 us, "
+               "max -1 us");
+    BOOST_TEST(percentiles_json(how, buckets) ==
+               R"({"p50":null,"p95":null,"p99":null,"p99.9":-1,)"
+               R"("between":{"p50":[-128,-1],"p95":[-128,-1],"p99":[-128,-1]}})");
+    // Zeros are zeros.
+    BOOST_TEST(percentiles_json(how, std::vector<HistogramBucket>{{0, 9, 0, 0, 0}}) ==
+               R"({"p50":0,"p95":0,"p99":0,"p99.9":0})");
+}
+
+BOOST_AUTO_TEST_CASE(outside_the_steps_a_percentile_is_not_known) {
+    Aggregation how;
+    how.kind = Aggregation::Kind::linear;
+    how.is_signed = true;
+    how.low = 0;
+    how.high = 100;
+    how.step = 50;
+    const std::vector<HistogramBucket> buckets{{0, 600, minus(600'000), minus(2000), minus(1)},
+                                               {2, 10, 750, 60, 90},
+                                               {3, 390, 200'000, 103, 999}};
+    const std::vector<std::uint64_t> words{1000, minus(399'250), minus(2000), 999};
+    BOOST_TEST(percentiles_text(how, words, buckets, "us") ==
+               "min -2.00 ms, avg -399 us, p50 < 0 us, p95 >= 100 us, p99 >= 100 us, "
+               "p99.9 >= 100 us, max 999 us");
+    BOOST_TEST(percentiles_json(how, buckets) ==
+               R"({"p50":null,"p95":null,"p99":null,"p99.9":null,"between":{"p50":[-2000,-1],)"
+               R"("p95":[103,999],"p99":[103,999],"p99.9":[103,999]}})");
+    // Values that are as near as those of a step are known as well.
+    BOOST_TEST(percentiles_json(how, std::vector<HistogramBucket>{{3, 100, 12'500, 100, 150}}) ==
+               R"({"p50":125,"p95":125,"p99":125,"p99.9":150})");
 }
 
 BOOST_AUTO_TEST_CASE(percentiles_stand_between_the_extremes_and_the_mean) {
