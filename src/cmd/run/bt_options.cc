@@ -10,7 +10,7 @@
 #include "base/scan.h"
 #include "cmd/shared/getopt_words.h"
 #include "cmd/shared/source_input.h"
-#include "kernel/elf/debug_file.h"
+#include "kernel/host/debug_folders.h"
 
 namespace gpufs {
 namespace {

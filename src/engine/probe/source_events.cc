@@ -48,8 +48,10 @@ public:
         for (CodeSpot& spot : spots) leave_prologue(spot);
         // A line's begin in a block may be where its function's prologue ends.
         sort_stably(spots, {}, &CodeSpot::address);
-        const auto repeated = std::ranges::unique(spots, {}, &CodeSpot::address);
-        spots.erase(repeated.begin(), repeated.end());
+        const auto is_same = [](const CodeSpot& a, const CodeSpot& b) {
+            return a.address == b.address;
+        };
+        spots.erase(std::unique(spots.begin(), spots.end(), is_same), spots.end());
         return spots;
     }
 

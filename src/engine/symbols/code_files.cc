@@ -49,13 +49,18 @@ bool is_named(std::string_view library, std::string_view asked) {
     return rest.empty() || rest == ".so" || rest.starts_with(".so.");
 }
 
-// The levels of the architecture (its psABI) that this processor has.
+// The levels of the architecture that this processor has, by the instructions that each adds
+// (System V ABI for x86-64, "Micro-Architecture Levels").
 std::vector<std::string_view> processor_levels() {
     std::vector<std::string_view> levels;
 #if defined __x86_64__
-    if (__builtin_cpu_supports("x86-64-v2")) levels.emplace_back("x86-64-v2");
-    if (__builtin_cpu_supports("x86-64-v3")) levels.emplace_back("x86-64-v3");
-    if (__builtin_cpu_supports("x86-64-v4")) levels.emplace_back("x86-64-v4");
+    if (__builtin_cpu_supports("sse4.2")) levels.emplace_back("x86-64-v2");
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma"))
+        levels.emplace_back("x86-64-v3");
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        levels.emplace_back("x86-64-v4");
 #endif
     return levels;
 }

@@ -17,6 +17,7 @@
 #include "base/path.h"
 #include "base/read_at.h"
 #include "base/text.h"
+#include "kernel/host/debug_folders.h"
 
 namespace gpufs {
 namespace {

@@ -8,16 +8,11 @@
 
 namespace gpufs {
 
-// The variable of the environment with folders, behind colons, that are searched for debug files
-// first: below DIR/.build-id by build id, then by name in DIR and below DIR by the program's
-// directory. A relative DIR is seen from the working directory and from the program's.
-inline constexpr const char* kDebugFoldersVariable = "GPUFS_DEBUGINFO";
-
-// The separate debug file of a stripped program or library; null if there is none. Searches those
-// folders, then by build id below /usr/lib/debug/.build-id, then by name (.gnu_debuglink) next to
-// the file, in .debug and below /usr/lib/debug. `directory` is the file's own, as seen from `root`.
-// All paths are below `root`; the build id is also searched below our own root. Ignores debug files
-// of other builds.
+// The separate debug file of a stripped program or library; null if there is none. Searches the
+// folders of kDebugFoldersVariable, then by build id below /usr/lib/debug/.build-id, then by name
+// (.gnu_debuglink) next to the file, in .debug and below /usr/lib/debug. `directory` is the file's
+// own, as seen from `root`. All paths are below `root`; the build id is also searched below our own
+// root. Ignores debug files of other builds.
 std::unique_ptr<ElfFile> open_debug_file(const ElfFile& of, const std::string& directory,
                                          const RootDirectory& root);
 

@@ -204,7 +204,8 @@ BOOST_AUTO_TEST_CASE(stacks_are_keys_and_values) {
     const TypePtr raw = stack(Kind::kernel_stack, Type::StackForm::raw);
     BOOST_TEST(Filled("", stack(Kind::user_stack), plain_type(Kind::count))
                    .set(bytes_of(3, 7), bytes_of(std::uint64_t{2}))
-                   .text() == "@[\n        main+31\n        main+4095@cat.c:7\n        0x10\n]: 2\n");
+                   .text() ==
+               "@[\n        main+31\n        main+4095@cat.c:7\n        0x10\n]: 2\n");
     BOOST_TEST(Filled("s", kInt64, raw).set(1, bytes_of(3, 0)).text() ==
                "@s[1]: \n201f\n2fff\n10\n\n");
     const TypePtr key = pair_of(raw, string_type(4));
