@@ -94,6 +94,26 @@ Compared compare(const std::string& program, const std::vector<std::string>& opt
                        plugin.empty() ? plugin : Nest::build_file(plugin));
 }
 
+// Those of a COMMAND, which walks without being asked.
+Compared compare_command(const std::string& program) {
+    Compared compared;
+    compared.ended = test::gpufs({"stacks", "syscalls:sys_enter_getpriority", "--unwind", "dwarf",
+                                  "--folded", "--", Nest::build_file(program), "7", cat(kChains)});
+    std::string folded;
+    Stacks truth;
+    for (const std::string_view line : lines_of(compared.ended.out)) {
+        if (line.find(';') == line.npos)
+            ++truth[own_frames(line, ' ')];
+        else
+            folded += cat(line, '\n');
+    }
+    const Stacks told = told_by(folded);
+    for (const auto& [chain, count] : truth)
+        if (const auto is = told.find(chain); is != told.end())
+            compared.equal += std::min(count, is->second);
+    return compared;
+}
+
 // How many stacks the last line says were taken or ended otherwise.
 long told_as(const std::string& err, const std::string& what) {
     const auto at = err.find(' ' + what);
@@ -147,6 +167,18 @@ BOOST_AUTO_TEST_CASE(along_frame_pointers_they_are_not_and_explain_says_which_wa
     BOOST_TEST(other.status == 2);
     BOOST_TEST(other.err ==
                "gpufs: --unwind: 'lbr' is no way to take user stacks\nhint: fp, dwarf or auto\n");
+}
+
+// From its first on: it waits at its start until its tables are there.
+BOOST_AUTO_TEST_CASE(stacks_of_a_command_are_whole) {
+    for (const char* program : {"chains", "chains-static"}) {
+        const Compared compared = compare_command(program);
+        BOOST_TEST(compared.ended.status == 0, compared.ended.err);
+        BOOST_TEST(
+            compared.equal + told_as(compared.ended.err, "hits missed by the kernel") == kChains,
+            program << ": " << compared.equal << " are equal\n"
+                    << compared.ended.err);
+    }
 }
 
 // The library comes when gpufs is at work: what was not yet known is told.

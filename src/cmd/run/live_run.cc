@@ -15,6 +15,7 @@
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
 #include "engine/monitor/unwind_choice.h"
+#include "kernel/host/capabilities.h"
 #include "kernel/host/proc_task.h"
 #include "kernel/host/real_time.h"
 #include "lang/ir/followed.h"
@@ -169,6 +170,9 @@ void LiveRun::open() {
     // bpftrace's users know its JSON with what its command writes between.
     const bool is_apart = choices_.json && ctx_.voice == Voice::gpufs;
     loop_.hold(choices_.command, command_output(ctx_.out, is_apart));
+    // So that its first stacks are whole, and the first calls of its libraries are seen.
+    if ((unwinder_ || arriving_.are_awaited()) && has_capability(Capability::sys_ptrace))
+        loop_.stop_at_start();
     if (choices_.script) loop_.end_with(choices_.pids);
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
@@ -289,9 +293,12 @@ void LiveRun::loop() {
     for (;;) {
         if (!ends_at_once()) reader_->wait(loop_.left());
         printer_->begin_batch();
+        HeldCommand* const command = loop_.command();
+        const bool is_stopped = command && command->is_stopped();
         symbols_->drain();
         attach_to_arrived();
         if (unwinder_) unwinder_->work(symbols_->symbols());
+        if (is_stopped) command->go_on();
         handle_signals();
         reader_->drain(take_);
         if (page_) page_->take();

@@ -83,6 +83,10 @@ void RunLoop::hold(std::vector<std::string> argv, CommandOutput output) {
     wake_for(command_->fd());
 }
 
+void RunLoop::stop_at_start() {
+    if (command_) wake_for(command_->stop_at_start());
+}
+
 void RunLoop::end_with(const std::vector<int>& pids) {
     if (command_) return;
     for (const int pid : pids) {

@@ -60,6 +60,9 @@ public:
 
     // Forks the command; begin() lets it exec. Does nothing if `argv` is empty.
     void hold(std::vector<std::string> argv, CommandOutput output = CommandOutput::as_it_is);
+    // Wakes at the stops of ProgramStart: while command()->is_stopped(), its libraries can be
+    // looked at before any of their code runs.
+    void stop_at_start();
     // Null if there is no command.
     HeldCommand* command() noexcept { return command_ ? &*command_ : nullptr; }
 

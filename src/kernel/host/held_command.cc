@@ -20,6 +20,9 @@ std::string path_of(const std::string& command) {
     return find_program_in_path(command).value_or(command);
 }
 
+// What lets the child go.
+constexpr char kGo = 1, kStopping = 2;
+
 // Runs in the child: only system calls are allowed.
 [[noreturn]] void run_child(int go, int failure, int output, const char* file, char* const* argv) {
     ::signal(SIGPIPE, SIG_DFL);
@@ -33,6 +36,7 @@ std::string path_of(const std::string& command) {
     do n = ::read(go, &byte, 1);
     while (n == -1 && errno == EINTR);
     if (n != 1) ::_exit(127);  // gpufs gave up before it began
+    if (byte == kStopping) ProgramStart::ask();
     ::execv(file, argv);
     if (errno == ENOEXEC || errno == ENOENT) ::execvp(argv[0], argv);  // of a shell, or of none
     const int code = errno;
@@ -79,7 +83,11 @@ HeldCommand::~HeldCommand() {
 
 std::optional<int> HeldCommand::reap() {
     int status = 0;
-    if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    if (status_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return status_;
+    if (WIFSTOPPED(status) && start_)
+        start_->take(status);
+    else
+        status_ = status;
     return status_;
 }
 
@@ -87,14 +95,33 @@ std::optional<int> HeldCommand::end() {
     if (reap()) return status_;
     ::kill(pid_, SIGTERM);
     constexpr useconds_t kPatienceUs = 200'000, kStepUs = 5'000;
-    for (useconds_t waited = 0; waited < kPatienceUs && !reap(); waited += kStepUs)
+    for (useconds_t waited = 0; waited < kPatienceUs && !reap(); waited += kStepUs) {
+        go_on();
         ::usleep(kStepUs);
+    }
     return status_;
+}
+
+int HeldCommand::stop_at_start() {
+    child_signal_.emplace(SIGCHLD);
+    start_.emplace(pid_);
+    return child_signal_->fd();
+}
+
+bool HeldCommand::is_stopped() {
+    if (!start_) return false;
+    child_signal_->take();
+    reap();
+    return start_->is_stopped();
+}
+
+void HeldCommand::go_on() {
+    if (start_) start_->go_on();
 }
 
 // Does not wait for the exec to succeed: it may take long (an unresponsive file system).
 void HeldCommand::release() {
-    const char byte = 1;
+    const char byte = start_ ? kStopping : kGo;
     const ssize_t written = ::write(go_.get(), &byte, 1);
     // Only the held child has the reading end. As a SysError it would be taken for a reader of our
     // output that went away.

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "base/signals.h"
+#include "kernel/host/program_start.h"
 
 namespace gpufs {
 
@@ -23,6 +25,12 @@ public:
 
     int pid() const noexcept { return pid_; }
     const std::string& name() const noexcept { return argv_.front(); }
+    // Asks for the stops of ProgramStart: call it before release(). Returns a descriptor that is
+    // readable when the command has stopped.
+    int stop_at_start();
+    // Whether it is stopped so, until go_on().
+    bool is_stopped();
+    void go_on();
     // Lets the command exec. Throws Error if something ended it while it waited; SIGPIPE must be
     // ignored.
     void release();
@@ -41,6 +49,8 @@ private:
 
     int pid_ = -1;
     Fd go_, failure_, pidfd_;
+    std::optional<AwaitedSignal> child_signal_;  // with start_
+    std::optional<ProgramStart> start_;
     std::optional<int> status_;
 };
 

@@ -1,14 +1,8 @@
 #define BOOST_TEST_DYN_LINK
 #include "kernel/host/proc_task.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
-#include <csignal>
 
-#include "base/error.h"
-#include "kernel/host/held_command.h"
 #include "kernel/host/syscall_names.h"
 
 namespace gpufs {
@@ -56,42 +50,6 @@ BOOST_AUTO_TEST_CASE(calls_have_the_names_of_this_architecture) {
     BOOST_TEST(found);
     BOOST_TEST(syscall_name(-1) == "");
     BOOST_TEST(syscall_name(1 << 20) == "");
-}
-
-BOOST_AUTO_TEST_CASE(a_held_command_starts_when_it_is_let_go) {
-    HeldCommand command({"sh", "-c", "exit 7"});
-    BOOST_TEST(!command.ended());
-    BOOST_TEST(proc::tgid(command.pid()) == command.pid());
-    command.release();
-    while (!command.ended()) ::usleep(1000);
-    BOOST_TEST(WEXITSTATUS(*command.ended()) == 7);
-}
-
-BOOST_AUTO_TEST_CASE(a_command_that_does_not_exist_says_so_at_its_end) {
-    HeldCommand command({"/nonexistent/command"});
-    command.release();
-    BOOST_CHECK_EXCEPTION(
-        for (;;) {
-            if (command.ended()) break;
-            ::usleep(1000);
-        },
-        SysError,
-        [](const SysError& e) {
-            return std::string(e.what()) ==
-                   "cannot run '/nonexistent/command': No such file or directory";
-        });
-}
-
-BOOST_AUTO_TEST_CASE(a_command_that_was_ended_while_it_was_held_is_told) {
-    const auto before = std::signal(SIGPIPE, SIG_IGN);
-    HeldCommand command({"sleep", "1"});
-    ::kill(command.pid(), SIGKILL);
-    while (!command.ended()) ::usleep(1000);
-    BOOST_CHECK_EXCEPTION(command.release(), Error, [](const Error& e) {
-        return std::string(e.what()) == "'sleep' ended before it was started" &&
-               dynamic_cast<const SysError*>(&e) == nullptr;
-    });
-    std::signal(SIGPIPE, before);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
