@@ -50,13 +50,14 @@ std::vector<std::string> environment() {
     return {"LD_LIBRARY_PATH=" + beside_gpufs("cuda")};
 }
 
-Told told_of(const std::string& work, const std::vector<std::string>& options = {}) {
+Told told_of(const std::string& work, const std::vector<std::string>& options = {},
+             const std::vector<std::string>& variables = environment()) {
     Child::Setup setup;
     setup.argv = gpufs_command(options);
     for (const std::string& word :
          {std::string("--"), beside_gpufs(kCudaWork), work, cat(kThreads), cat(kCount)})
         setup.argv.push_back(word);
-    setup.environment = environment();
+    setup.environment = variables;
     return Told(Child(setup).wait());
 }
 
@@ -91,6 +92,18 @@ BOOST_AUTO_TEST_CASE(launches_are_counted_once_by_kernel_grid_and_stream) {
     BOOST_TEST(told.sum("streams", kOfCudaWork, "count") == 5 * each);
     BOOST_TEST(told.sum("graphs", kOfCudaWork, "count") == kThreads * (kCount + 1));
     BOOST_TEST(told.rows("failures", kOfCudaWork).empty());
+}
+
+// The names of kernels are those of its first calls.
+BOOST_AUTO_TEST_CASE(a_library_that_only_the_command_finds_is_followed_from_its_first_call) {
+    const Told told = told_of("launches", {}, {"LD_LIBRARY_PATH="});
+    const long long each = kThreads * kCount;
+    const auto launches = [&](const char* kernel) {
+        return told.sum("launches", ours({{"kernel", kernel}}), "count");
+    };
+    BOOST_TEST(launches("add_vectors") == 2 * each);
+    BOOST_TEST(launches("scale<float>") == 3 * each);
+    BOOST_TEST(told.sum("graphs", kOfCudaWork, "count") == kThreads * (kCount + 1));
 }
 
 // Where no file of the library is found; "sh" has none.
