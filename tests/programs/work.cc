@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -282,6 +283,13 @@ void long_symbol(const Numbers& numbers) {
     for (long i = 0; i < numbers[0]; ++i) asks_under_a_long_name();
 }
 
+// STATUS: lets its parent trace it and becomes a shell, which ends with that status.
+void traced(const Numbers& numbers) {
+    check(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0, "ptrace");
+    const std::string script = "exit " + std::to_string(numbers[0]);
+    check(::execl("/bin/sh", "sh", "-c", script.c_str(), nullptr) == 0, "execl");
+}
+
 const std::map<std::string, works::Work> kWorks = {
     {"long-symbol", {1, long_symbol}},
     {"calls", {2, calls}},
@@ -296,6 +304,7 @@ const std::map<std::string, works::Work> kWorks = {
     {"tcp", {2, tcp}},
     {"steps", {2, steps}},
     {"makes", {1, makes}},
+    {"traced", {1, traced}},
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
 #include "engine/monitor/unwind_choice.h"
-#include "kernel/host/capabilities.h"
+#include "engine/symbols/linked_files.h"
 #include "kernel/host/proc_task.h"
 #include "kernel/host/real_time.h"
 #include "lang/ir/followed.h"
@@ -170,10 +170,9 @@ void LiveRun::open() {
     // bpftrace's users know its JSON with what its command writes between.
     const bool is_apart = choices_.json && ctx_.voice == Voice::gpufs;
     loop_.hold(choices_.command, command_output(ctx_.out, is_apart));
-    // So that its first stacks are whole, and the first calls of its libraries are seen.
-    if ((unwinder_ || arriving_.are_awaited()) && has_capability(Capability::sys_ptrace))
-        loop_.stop_at_start();
     if (choices_.script) loop_.end_with(choices_.pids);
+    if (loop_.command() && (unwinder_ || arriving_.are_awaited()))
+        command_files_ = linked_files(loop_.command()->file());
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
     if (followed_) followed_->follow(loop_.command()->pid());
@@ -218,6 +217,8 @@ void LiveRun::open_symbols() {
     for (const int fd : symbols_->fds()) loop_.wake_for(fd);
     if (!unwinder_) return;
     loop_.wake_for(unwinder_->fd());
+    // Its tables take milliseconds, in which it would be done.
+    for (const std::string& file : command_files_) unwinder_->know_file(file, symbols_->symbols());
     // Of the others those that use the libraries that probes are in; else when the first stack is
     // taken.
     if (pid != 0) unwinder_->know(pid, symbols_->symbols());
@@ -234,6 +235,7 @@ void LiveRun::await_libraries() {
     if (const std::string& why = symbols_->why_not_watched(); !why.empty())
         ctx_.err.line(cat("libraries that are loaded from now on are not seen: ", why));
     arriving_.look_around();
+    for (const std::string& file : command_files_) arriving_.expect(file);
     attach_to_arrived();
 }
 
@@ -284,21 +286,19 @@ void LiveRun::open_printer() {
 
 // The part up to the end is the last interval, printed by finish(), whether a tick is due or not.
 void LiveRun::loop() {
-    // Else a busy machine would make the intervals longer, and a ring would be full before its
-    // turn.
+    // Else a busy machine would make the intervals longer, a ring would be full before its turn,
+    // and COMMAND would be done before its stacks can be walked.
     std::optional<RealTime> first;
-    if (choices_.interval || reader_->has_rings()) first.emplace();
+    if (choices_.interval || reader_->has_rings() || (unwinder_ && loop_.command()))
+        first.emplace();
     loop_.begin();
     iterate();
     for (;;) {
         if (!ends_at_once()) reader_->wait(loop_.left());
         printer_->begin_batch();
-        HeldCommand* const command = loop_.command();
-        const bool is_stopped = command && command->is_stopped();
         symbols_->drain();
         attach_to_arrived();
-        if (unwinder_) unwinder_->work(symbols_->symbols());
-        if (is_stopped) command->go_on();
+        if (unwinder_) unwinder_->work(symbols_->symbols(), [this] { return loop_.is_over(); });
         handle_signals();
         reader_->drain(take_);
         if (page_) page_->take();
@@ -388,6 +388,7 @@ void LiveRun::finish_page() {
 }
 
 int LiveRun::finish() {
+    monitor_.stop();
     top_.reset();
     if (page_) finish_page();
     monitor_.run_end();

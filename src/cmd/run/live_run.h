@@ -69,6 +69,7 @@ private:
     Monitor monitor_;
     ArrivingLibraries arriving_;
     // Set by open(); the last three only if requested.
+    std::vector<std::string> command_files_;  // whose code COMMAND will have mapped
     std::vector<std::pair<std::string, AwaitedSignal>> signals_;
     std::optional<MonitorReader> reader_;
     std::optional<LiveSymbols> symbols_;

@@ -81,10 +81,8 @@ void RunLoop::hold(std::vector<std::string> argv, CommandOutput output) {
     command_.emplace(std::move(argv),
                      output == CommandOutput::apart ? STDERR_FILENO : STDOUT_FILENO);
     wake_for(command_->fd());
-}
-
-void RunLoop::stop_at_start() {
-    if (command_) wake_for(command_->stop_at_start());
+    child_signal_.emplace(SIGCHLD);
+    wake_for(child_signal_->fd());
 }
 
 void RunLoop::end_with(const std::vector<int>& pids) {
@@ -156,7 +154,10 @@ bool RunLoop::is_interrupted() {
 }
 
 RunLoop::End RunLoop::end() {
-    if (command_) command_status_ = command_->ended();
+    if (command_) {
+        child_signal_->take();
+        command_status_ = command_->ended();
+    }
     if (is_interrupted()) return End::signal;
     if (command_status_ || have_processes_ended()) return End::command;
     return time_is_over(monotonic_ns()) ? End::time : End::none;

@@ -60,9 +60,6 @@ public:
 
     // Forks the command; begin() lets it exec. Does nothing if `argv` is empty.
     void hold(std::vector<std::string> argv, CommandOutput output = CommandOutput::as_it_is);
-    // Wakes at the stops of ProgramStart: while command()->is_stopped(), its libraries can be
-    // looked at before any of their code runs.
-    void stop_at_start();
     // Null if there is no command.
     HeldCommand* command() noexcept { return command_ ? &*command_ : nullptr; }
 
@@ -117,6 +114,7 @@ private:
     std::optional<std::chrono::nanoseconds> duration_, interval_;
     StopSignals signals_;
     std::optional<HeldCommand> command_;
+    std::optional<AwaitedSignal> child_signal_;  // with a command: it may stop (HeldCommand::ended)
     bool is_released_ = false;
     std::string processes_;         // of end_with(), in words
     std::vector<Fd> process_ends_;  // of those that run: pidfds

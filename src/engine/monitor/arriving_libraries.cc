@@ -1,5 +1,7 @@
 #include "engine/monitor/arriving_libraries.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -36,6 +38,10 @@ void ArrivingLibraries::take(const SideBandRecord& record) {
     const FileId id(record.device, record.inode, record.generation);
     if (!is_awaited(record.text) || (known_.contains(id) && !awaits_programs_)) return;
     arrived_.push_back({{static_cast<int>(record.pid), std::string(record.text)}, id});
+}
+
+void ArrivingLibraries::expect(const std::string& path) {
+    if (is_awaited(path)) arrived_.push_back({{::getpid(), path}, {}});
 }
 
 void ArrivingLibraries::look_around() {

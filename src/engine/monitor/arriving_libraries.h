@@ -24,6 +24,8 @@ public:
     std::set<int> processes() const;
     // For Symbols::watch().
     void take(const SideBandRecord& record);
+    // A file that a process will map soon.
+    void expect(const std::string& path);
     // Looks at all processes: one may have mapped a library after the monitor looked for it, and
     // before take() was told.
     void look_around();

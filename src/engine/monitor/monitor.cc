@@ -249,6 +249,11 @@ std::vector<Attachment> Monitor::take_all_attachments() {
     return all;
 }
 
+void Monitor::stop() {
+    for (const Loaded& loaded : loaded_)
+        for (const Attachment& one : loaded.attachments) one.stop();
+}
+
 void Monitor::detach() {
     for (Loaded& loaded : loaded_) loaded.missed = missed_at(loaded);
     for (const auto& dispatcher : dispatchers_) dispatcher->keep_missed();

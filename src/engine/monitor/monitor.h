@@ -74,6 +74,8 @@ public:
     // Runs programs of iterators for some objects more, in the order of the programs. False: they
     // have had all. What they send needs room, so it is to be read in between.
     bool step_iterators();
+    // From now on nothing is counted where that takes no waiting (Attachment::stop).
+    void stop();
     // Takes the programs off, without waiting for the kernel.
     void detach();
     // Hits that the kernel says it could not deliver: a probe that was hit while it was being

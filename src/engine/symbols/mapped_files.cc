@@ -4,13 +4,20 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <new>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/path.h"
+#include "base/text.h"
+#include "kernel/bpf/mapping.h"
+#include "kernel/host/proc_task.h"
+#include "lang/symbols/proc_maps.h"
 
 namespace gpufs {
 namespace {
@@ -73,6 +80,24 @@ MappedFiles::Id MappedFiles::add(int pid, const MappedRange& range) {
     file.generation = range.generation;
     open(it->second, pid, range);
     return it->second;
+}
+
+// Device and inode are those of a mapping: of some file systems, stat(2) says others.
+std::optional<MappedFiles::Id> MappedFiles::add(const std::string& path) {
+    const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (!file || !is_regular_file(path)) return std::nullopt;
+    const auto memory = Mapping::of_file(file.get(), 1);
+    if (!memory) return std::nullopt;
+    const auto address = reinterpret_cast<std::uintptr_t>(memory->data());
+    const int pid = ::getpid();
+    const std::string maps = proc::maps(pid);
+    for (const std::string_view line : lines_of(maps)) {
+        const auto map = parse_proc_map(line);
+        if (map && map->start <= address && address < map->end)
+            return add(pid, {map->start, map->end, map->offset, makedev(map->major, map->minor),
+                             map->inode, 0, map->path});
+    }
+    return std::nullopt;
 }
 
 std::size_t MappedFiles::root_of(int pid) {

@@ -44,6 +44,10 @@ public:
     // unknown generation is assigned to the latest file with its inode number.
     Id add(int pid, const MappedRange& range);
 
+    // The same for a file of this machine that no process may have mapped yet: it has the identity
+    // that it will have where one maps it. Absent if it cannot be read.
+    std::optional<Id> add(const std::string& path);
+
     // "libc.so.6", "[vdso]"; empty for kAnonymous.
     const std::string& name(Id id) const { return files_[id].name; }
 

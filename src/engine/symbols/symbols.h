@@ -59,6 +59,8 @@ public:
     void remember_all();
     ProcessTable& processes() { return processes_; }
     const MappedFiles& files() const { return files_; }
+    // MappedFiles::add(path).
+    std::optional<MappedFiles::Id> know_file(const std::string& path) { return files_.add(path); }
 
     // What an address is: a place where a processor is, or where a call returns to, which may
     // belong to the next line or function already.

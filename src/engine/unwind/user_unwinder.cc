@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/scoped_value.h"
 #include "kernel/elf/call_frames.h"
 #include "kernel/elf/elf_file.h"
 
@@ -77,7 +78,9 @@ const UserUnwinder::File& UserUnwinder::file_of(MappedFiles::Id id, const Mapped
     return files_.emplace(id, read(id, files)).first->second;
 }
 
-std::vector<UnwindRange> UserUnwinder::ranges_of(std::uint32_t pid, Symbols& symbols) {
+// Absent where it is over before they are known.
+std::optional<std::vector<UnwindRange>> UserUnwinder::ranges_of(std::uint32_t pid,
+                                                                Symbols& symbols) {
     std::vector<UnwindRange> ranges{{0, kNoCode}};
     const auto begin = [&](std::uint64_t start, std::uint32_t page) {
         if (ranges.back().start == start)
@@ -88,6 +91,7 @@ std::vector<UnwindRange> UserUnwinder::ranges_of(std::uint32_t pid, Symbols& sym
     for (const ProcessTable::Mapped& one : symbols.processes().mapped_now(pid)) {
         // The kernel's half, where vsyscall is: programs compare addresses as signed numbers.
         if (one.end >> 63 != 0) break;
+        if (!files_.contains(one.file) && is_over_ && is_over_()) return std::nullopt;
         begin(one.start, kNoUnwindTable);
         const File& file = file_of(one.file, symbols.files());
         for (const File::Segment& segment : file.segments) {
@@ -113,7 +117,9 @@ std::vector<UnwindRange> UserUnwinder::ranges_of(std::uint32_t pid, Symbols& sym
 
 // Returns whether something changed.
 bool UserUnwinder::update(std::uint32_t pid, Symbols& symbols) {
-    std::vector<UnwindRange> ranges = ranges_of(pid, symbols);
+    auto found = ranges_of(pid, symbols);
+    if (!found) return false;
+    std::vector<UnwindRange> ranges = *std::move(found);
     if (ranges.size() > kRangeBlock) {
         refused_processes_.insert(pid);
         // The last one goes on to the end of memory.
@@ -135,12 +141,17 @@ bool UserUnwinder::update(std::uint32_t pid, Symbols& symbols) {
     return true;
 }
 
+void UserUnwinder::know_file(const std::string& path, Symbols& symbols) {
+    if (const auto id = symbols.know_file(path)) file_of(*id, symbols.files());
+}
+
 void UserUnwinder::know(std::uint32_t pid, Symbols& symbols) {
     symbols.remember(pid);
     if (!symbols.processes().is_gone(pid)) update(pid, symbols);
 }
 
-void UserUnwinder::work(Symbols& symbols) {
+void UserUnwinder::work(Symbols& symbols, const std::function<bool()>& is_over) {
+    const ScopedValue until(is_over_, is_over);
     for (const std::uint32_t pid : gone_) {
         maps_.remove_process(pid);
         maps_.allow_asking(pid);

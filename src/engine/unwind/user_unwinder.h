@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -30,10 +31,13 @@ public:
 
     // For Symbols::watch(): notes whose mappings change.
     void take(const SideBandRecord& record, const ProcessTable& processes);
+    // Makes the table of a file that a process will map.
+    void know_file(const std::string& path, Symbols& symbols);
     // Makes the tables of a process now.
     void know(std::uint32_t pid, Symbols& symbols);
-    // Answers what programs asked, and takes up what changed. After Symbols::drain().
-    void work(Symbols& symbols);
+    // Answers what programs asked, and takes up what changed, until it is over: tables of large
+    // programs take longer than a run may last. After Symbols::drain().
+    void work(Symbols& symbols, const std::function<bool()>& is_over);
 
     // What found no room: there frame pointers are followed.
     LossLedger refused() const;
@@ -56,9 +60,10 @@ private:
     };
     const File& file_of(MappedFiles::Id id, const MappedFiles& files);
     File read(MappedFiles::Id id, const MappedFiles& files);
-    std::vector<UnwindRange> ranges_of(std::uint32_t pid, Symbols& symbols);
+    std::optional<std::vector<UnwindRange>> ranges_of(std::uint32_t pid, Symbols& symbols);
     bool update(std::uint32_t pid, Symbols& symbols);
 
+    std::function<bool()> is_over_;  // during work()
     UnwindMaps maps_;
     std::map<MappedFiles::Id, File> files_;
     std::map<std::uint32_t, Process> processes_;

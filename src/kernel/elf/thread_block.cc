@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "kernel/elf/dynamic_facts.h"
 #include "kernel/elf/relocations.h"
 
 namespace gpufs {
@@ -37,46 +38,9 @@ ThreadBlock unknown(std::string trouble) {
     return made;
 }
 
-// Calls visit(HEADER) for each segment until it returns false.
-template <class Visit>
-void for_each_segment(const ElfFile& file, Visit visit) {
-    std::size_t count = 0;
-    if (elf_getphdrnum(file.elf(), &count) != 0) return;
-    GElf_Phdr header;
-    for (std::size_t i = 0; i < count; ++i)
-        if (gelf_getphdr(file.elf(), static_cast<int>(i), &header) && !visit(header)) return;
-}
-
-std::optional<GElf_Phdr> find_segment(const ElfFile& file, GElf_Word type) {
-    std::optional<GElf_Phdr> found;
-    for_each_segment(file, [&](const GElf_Phdr& header) {
-        if (header.p_type == type) found = header;
-        return !found;
-    });
-    return found;
-}
-
-// What .dynamic says: is it a program, and which C library does it use?
-struct DynamicFacts {
-    bool is_pie = false, has_name = false, uses_musl = false;
-};
-DynamicFacts dynamic_facts(const ElfFile& file) {
-    DynamicFacts facts;
-    file.for_each_section([&](const ElfFile::Section& section) {
-        if (section.header.sh_type != SHT_DYNAMIC || section.header.sh_entsize == 0) return true;
-        Elf_Data* const data = elf_getdata(section.handle, nullptr);
-        GElf_Dyn entry;
-        for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; ++i) {
-            if (entry.d_tag == DT_FLAGS_1) facts.is_pie = (entry.d_un.d_val & DF_1_PIE) != 0;
-            if (entry.d_tag == DT_SONAME) facts.has_name = true;
-            if (entry.d_tag != DT_NEEDED) continue;
-            const char* const name =
-                elf_strptr(file.elf(), section.header.sh_link, entry.d_un.d_val);
-            if (name && std::string_view(name).starts_with("libc.musl")) facts.uses_musl = true;
-        }
-        return false;
-    });
-    return facts;
+bool uses_musl(const DynamicFacts& facts) {
+    return std::ranges::any_of(
+        facts.needed, [](const std::string& name) { return name.starts_with("libc.musl"); });
 }
 
 // Linkers and loaders put the block of a program as near to the thread pointer as its alignment
@@ -126,12 +90,12 @@ ThreadBlock find_thread_block(const ElfFile& file) {
     if (!segment) return unknown("each thread has its own, and the file has no segment of them");
     const DynamicFacts facts = dynamic_facts(file);
     const bool is_program = header.e_type == ET_EXEC || facts.is_pie ||
-                            (find_segment(file, PT_INTERP) && !facts.has_name);
+                            (!facts.interpreter.empty() && facts.own_name.empty());
     if (is_program) return block_of_program(*machine, *segment);
     ThreadBlock found = block_by_relocation(*machine, file);
     if (found.kind == Kind::unknown)
         return unknown("each thread has its own, and this library has no word that tells where");
-    if (found.kind != Kind::by_offset && facts.uses_musl)
+    if (found.kind != Kind::by_offset && uses_musl(facts))
         return unknown("each thread has its own, and only of glibc's libraries is known where");
     return found;
 }

@@ -3,15 +3,8 @@
 namespace gpufs {
 
 // The capabilities that tracing needs, with the numbers of linux/capability.h. Linux 5.8 split the
-// two newest ones off CAP_SYS_ADMIN. sys_resource raises limits; with sys_ptrace, a program that is
-// stopped by ptrace(2) at its exec gets the privileges of its file.
-enum class Capability : unsigned {
-    sys_ptrace = 19,
-    sys_admin = 21,
-    sys_resource = 24,
-    perfmon = 38,
-    bpf = 39
-};
+// two newest ones off CAP_SYS_ADMIN. sys_resource raises limits.
+enum class Capability : unsigned { sys_admin = 21, sys_resource = 24, perfmon = 38, bpf = 39 };
 
 // Whether this process has it in its effective set.
 bool has_capability(Capability capability);

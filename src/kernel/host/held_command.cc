@@ -1,6 +1,7 @@
 #include "kernel/host/held_command.h"
 
 #include <fcntl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,9 +21,6 @@ std::string path_of(const std::string& command) {
     return find_program_in_path(command).value_or(command);
 }
 
-// What lets the child go.
-constexpr char kGo = 1, kStopping = 2;
-
 // Runs in the child: only system calls are allowed.
 [[noreturn]] void run_child(int go, int failure, int output, const char* file, char* const* argv) {
     ::signal(SIGPIPE, SIG_DFL);
@@ -36,7 +34,6 @@ constexpr char kGo = 1, kStopping = 2;
     do n = ::read(go, &byte, 1);
     while (n == -1 && errno == EINTR);
     if (n != 1) ::_exit(127);  // gpufs gave up before it began
-    if (byte == kStopping) ProgramStart::ask();
     ::execv(file, argv);
     if (errno == ENOEXEC || errno == ENOENT) ::execvp(argv[0], argv);  // of a shell, or of none
     const int code = errno;
@@ -46,7 +43,8 @@ constexpr char kGo = 1, kStopping = 2;
 
 }  // namespace
 
-HeldCommand::HeldCommand(std::vector<std::string> argv, int output) : argv_(std::move(argv)) {
+HeldCommand::HeldCommand(std::vector<std::string> argv, int output)
+    : argv_(std::move(argv)), file_(path_of(argv_.front())) {
     int go[2], failure[2];
     const auto describe = [] { return std::string("make a pipe"); };
     check(::pipe2(go, O_CLOEXEC), describe);
@@ -58,7 +56,6 @@ HeldCommand::HeldCommand(std::vector<std::string> argv, int output) : argv_(std:
     std::vector<char*> words;
     for (std::string& word : argv_) words.push_back(word.data());
     words.push_back(nullptr);
-    const std::string file = path_of(argv_.front());
     // An inherited "ignore" of SIGCHLD would make the kernel reap the child and lose its exit
     // status.
     ::signal(SIGCHLD, SIG_DFL);
@@ -66,7 +63,7 @@ HeldCommand::HeldCommand(std::vector<std::string> argv, int output) : argv_(std:
     if (pid_ == 0) {
         // If the child kept the parent's end, it would not notice the parent's death.
         ::close(go_.get());
-        run_child(go_out.get(), failure_in.get(), output, file.c_str(), words.data());
+        run_child(go_out.get(), failure_in.get(), output, file_.c_str(), words.data());
     }
     pidfd_ = open_pidfd(pid_, "watch the command");
 }
@@ -84,44 +81,28 @@ HeldCommand::~HeldCommand() {
 std::optional<int> HeldCommand::reap() {
     int status = 0;
     if (status_ || ::waitpid(pid_, &status, WNOHANG) != pid_) return status_;
-    if (WIFSTOPPED(status) && start_)
-        start_->take(status);
-    else
+    if (!WIFSTOPPED(status)) {
         status_ = status;
-    return status_;
+        return status_;
+    }
+    // It made its parent its tracer (PTRACE_TRACEME).
+    const int signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+    ::ptrace(PTRACE_DETACH, pid_, nullptr, signal);
+    return std::nullopt;
 }
 
 std::optional<int> HeldCommand::end() {
     if (reap()) return status_;
     ::kill(pid_, SIGTERM);
     constexpr useconds_t kPatienceUs = 200'000, kStepUs = 5'000;
-    for (useconds_t waited = 0; waited < kPatienceUs && !reap(); waited += kStepUs) {
-        go_on();
+    for (useconds_t waited = 0; waited < kPatienceUs && !reap(); waited += kStepUs)
         ::usleep(kStepUs);
-    }
     return status_;
-}
-
-int HeldCommand::stop_at_start() {
-    child_signal_.emplace(SIGCHLD);
-    start_.emplace(pid_);
-    return child_signal_->fd();
-}
-
-bool HeldCommand::is_stopped() {
-    if (!start_) return false;
-    child_signal_->take();
-    reap();
-    return start_->is_stopped();
-}
-
-void HeldCommand::go_on() {
-    if (start_) start_->go_on();
 }
 
 // Does not wait for the exec to succeed: it may take long (an unresponsive file system).
 void HeldCommand::release() {
-    const char byte = start_ ? kStopping : kGo;
+    const char byte = 1;
     const ssize_t written = ::write(go_.get(), &byte, 1);
     // Only the held child has the reading end. As a SysError it would be taken for a reader of our
     // output that went away.

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "base/signals.h"
-#include "kernel/host/program_start.h"
 
 namespace gpufs {
 
@@ -25,19 +23,15 @@ public:
 
     int pid() const noexcept { return pid_; }
     const std::string& name() const noexcept { return argv_.front(); }
-    // Asks for the stops of ProgramStart: call it before release(). Returns a descriptor that is
-    // readable when the command has stopped.
-    int stop_at_start();
-    // Whether it is stopped so, until go_on().
-    bool is_stopped();
-    void go_on();
+    // The path of the program that it will run.
+    const std::string& file() const noexcept { return file_; }
     // Lets the command exec. Throws Error if something ended it while it waited; SIGPIPE must be
     // ignored.
     void release();
     // Readable when the command has ended.
     int fd() const noexcept { return pidfd_.get(); }
     // The status of wait(2) once the command has ended; reaps it. Throws SysError with the reason
-    // if the exec failed.
+    // if the exec failed. One that stops because it made this process its tracer goes on.
     std::optional<int> ended();
     // Sends SIGTERM if it still runs and waits up to 0.2 s; a command that ignores SIGTERM keeps
     // running. Returns the status like ended().
@@ -45,12 +39,11 @@ public:
 
 private:
     std::vector<std::string> argv_;
+    std::string file_;
     std::optional<int> reap();
 
     int pid_ = -1;
     Fd go_, failure_, pidfd_;
-    std::optional<AwaitedSignal> child_signal_;  // with start_
-    std::optional<ProgramStart> start_;
     std::optional<int> status_;
 };
 

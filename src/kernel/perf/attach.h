@@ -28,6 +28,8 @@ public:
     // Hits that the kernel did not deliver to the program; absent if the kernel does not count
     // them.
     std::optional<std::uint64_t> missed() const;
+    // From now on the program does not run, where that takes no waiting: at perf events.
+    void stop() const noexcept;
     // Detaches the program and waits until the kernel has done so. Throws SysError when a probe
     // event remains in tracefs; the destructor does the same but ignores errors.
     void detach();

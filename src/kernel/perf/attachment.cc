@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,10 @@ Attachment::~Attachment() {
     } catch (const Error&) {
         // Destructors cannot report errors; call detach() to see them.
     }
+}
+
+void Attachment::stop() const noexcept {
+    for (const Fd& event : events_) ::ioctl(event.get(), PERF_EVENT_IOC_DISABLE, 0);
 }
 
 std::optional<std::uint64_t> Attachment::missed() const {

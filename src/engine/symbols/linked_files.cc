@@ -1,0 +1,73 @@
+#include "engine/symbols/linked_files.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+#include <variant>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "engine/symbols/code_files.h"
+#include "kernel/elf/dynamic_facts.h"
+
+namespace gpufs {
+namespace {
+
+// The program that runs a script (execve(2)); empty where the file is none.
+std::string script_interpreter(const std::string& path) {
+    constexpr std::size_t kLongestLine = 256;  // BINPRM_BUF_SIZE
+    const std::string begin = read_file_if_readable(path, kLongestLine).value_or("");
+    if (!begin.starts_with("#!")) return {};
+    std::string_view line = std::string_view(begin).substr(2);
+    line = trim(line.substr(0, line.find('\n')));
+    return std::string(line.substr(0, line.find_first_of(" \t")));
+}
+
+// A folder of a library path, as the loader understands it for this file.
+std::string expanded(std::string folder, const std::string& file) {
+    for (const std::string_view word : {"$ORIGIN", "${ORIGIN}"})
+        if (const auto at = folder.find(word); at != folder.npos)
+            folder.replace(at, word.size(), file.substr(0, file.rfind('/')));
+    return folder;
+}
+
+// Where the loader finds a library that a file needs; empty where it does not.
+std::string library_of(const std::string& name, const DynamicFacts& facts,
+                       const std::string& file) {
+    if (name.find('/') != name.npos) return name;
+    const char* const own = std::getenv("LD_LIBRARY_PATH");
+    for (const std::string_view list :
+         {std::string_view(own ? own : ""), std::string_view(facts.library_path)})
+        for (const std::string& folder : split(list, ':'))
+            if (std::string path = path_from(expanded(folder, file), name); file_exists(path))
+                return path;
+    auto found = find_code_file(name);
+    std::string* const path = std::get_if<std::string>(&found);
+    return path ? std::move(*path) : std::string();
+}
+
+}  // namespace
+
+std::vector<std::string> linked_files(const std::string& program) {
+    std::vector<std::string> files{program};
+    const auto add = [&](std::string path) {
+        if (!path.empty() && std::ranges::find(files, path) == files.end())
+            files.push_back(std::move(path));
+    };
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const std::string file = files[i];
+        try {
+            const DynamicFacts facts = dynamic_facts(ElfFile(file));
+            add(facts.interpreter);
+            for (const std::string& name : facts.needed) add(library_of(name, facts, file));
+        } catch (const Error&) {
+            files.erase(files.begin() + static_cast<std::ptrdiff_t>(i--));
+            add(script_interpreter(file));
+        }
+    }
+    return files;
+}
+
+}  // namespace gpufs
