@@ -16,7 +16,8 @@ struct Bucket {
     std::uint64_t count = 0;
 };
 
-// What a map holds for one key, all CPUs together. A member that the map does not measure is absent
+// What a map holds for one key, all CPUs together, and for all keys whose stacks are of the same
+// functions, which are one. A member that the map does not measure is absent
 // or empty. All but `count` are in MapInfo::unit.
 struct Row {
     Members key;

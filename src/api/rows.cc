@@ -5,7 +5,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/suggest.h"
-#include "engine/results/report_rows.h"
+#include "view/report/report_cells.h"
 
 namespace gpufs::api {
 namespace {
@@ -89,7 +89,7 @@ std::vector<Row> rows_of(const RunningProgram& running, const std::string& map,
     const MapDeclaration& declared = require_map(running.program(), map);
     const Report report = reports_of(running.program(), declared).front();
     MapReader reader(running);
-    const ReportRows found = report_rows(declared, report, reader.read(map));
+    const ReportRows found = shown_rows(declared, report, reader.read(map), values);
     std::vector<Row> rows;
     for (const MapEntry& entry : found.entries) {
         Row& row = rows.emplace_back();

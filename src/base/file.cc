@@ -1,12 +1,11 @@
 #include "base/file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/file_id.h"
 #include "base/path.h"
@@ -55,11 +54,6 @@ std::optional<std::string> read_file_if_readable(const std::string& path, std::s
 }
 
 namespace {
-
-struct CloseDirectory {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // The names in a directory, by opendir(3)'s answer and errno.
 std::vector<std::string> names_in(const Directory& dir, int code, const std::string& path) {

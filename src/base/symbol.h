@@ -30,6 +30,17 @@ constexpr FramePlace frame_place(std::size_t i) {
     return i == 0 ? FramePlace::innermost : FramePlace::outer;
 }
 
+// The function of a frame of a stack, where find(address) tells the one that contains an address.
+template <class Find>
+std::optional<Symbol> symbol_of_frame(std::uint64_t address, FramePlace place, Find&& find) {
+    std::optional<Symbol> found = find(address);
+    const bool is_inside = found && (found->offset != 0 || found->is_return_trampoline());
+    if (place == FramePlace::innermost || is_inside) return found;
+    std::optional<Symbol> before = find(address - 1);
+    if (before) ++before->offset;
+    return before ? before : find(address);
+}
+
 // Names for the addresses in records. Called only for records that print an address. An empty
 // function has no names; the address itself is then printed.
 struct AddressNames {
@@ -43,12 +54,7 @@ struct AddressNames {
     // The function of a frame of a stack.
     std::optional<Symbol> frame(std::uint64_t address, FramePlace place) const {
         if (!symbol) return std::nullopt;
-        const auto found = symbol(address);
-        const bool is_inside = found && (found->offset != 0 || found->is_return_trampoline());
-        if (place == FramePlace::innermost || is_inside) return found;
-        auto before = symbol(address - 1);
-        if (before) ++before->offset;
-        return before ? before : found;
+        return symbol_of_frame(address, place, symbol);
     }
 
     // Those of a process's own addresses.

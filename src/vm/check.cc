@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lang/insn/effects.h"
@@ -102,6 +103,17 @@ bool writes_frame_pointer(const bpf_insn& insn) {
            (e.writes_src && insn.src_reg == kFramePointer);
 }
 
+// The distance to the code that an instruction jumps to, calls, or names as a function for helpers
+// to call; of other instructions absent.
+std::optional<std::int64_t> distance_to_code(const bpf_insn& insn) {
+    if (is_wide(insn) && insn.src_reg == BPF_PSEUDO_FUNC) return insn.imm;
+    return jump_distance(insn);
+}
+
+bool is_call(const bpf_insn& insn) {
+    return is_wide(insn) || insn.code == (BPF_JMP | BPF_CALL);
+}
+
 // The address of the value of a one-element array, which programs may load directly.
 std::uint64_t value_address(std::size_t slot, InterpretedMap& map) {
     const BpfMapSpec& spec = map.spec();
@@ -129,11 +141,12 @@ void Interpreter::check() const {
         if (insn.dst_reg > kFramePointer || insn.src_reg > kFramePointer)
             throw BpfFault(i, "no such register");
         if (writes_frame_pointer(insn)) throw BpfFault(i, "the frame pointer cannot be written");
-        if (const auto distance = jump_distance(insn)) {
+        if (const auto distance = distance_to_code(insn)) {
             const auto target = static_cast<std::int64_t>(i) + 1 + *distance;
             const auto end = static_cast<std::int64_t>(insns_.size());
             if (target < 0 || target >= end || is_second_half[static_cast<std::size_t>(target)])
-                throw BpfFault(i, cat("jumps to ", target, ", which is no instruction"));
+                throw BpfFault(i, cat(is_call(insn) ? "calls " : "jumps to ", target,
+                                      ", which is no instruction"));
         }
     }
     const bpf_insn& last = insns_.back();

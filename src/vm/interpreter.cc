@@ -214,7 +214,9 @@ std::uint64_t Interpreter::run(std::uint64_t context, std::size_t max_steps) {
 
 std::uint64_t Interpreter::call(std::uint64_t function, const BpfArguments& arguments) {
     const std::uint64_t slot = function - kCodeBase;
-    if (slot >= insns_.size()) fail("the helper's argument is not a function of this program");
+    // A second half of a 16-byte load is no instruction; check() lets nothing else have no code.
+    if (slot >= insns_.size() || insns_[slot].code == 0)
+        fail("the helper's argument is not a function of this program");
     const std::size_t caller = slot_;
     const std::uint64_t result = required(execute(slot, arguments, 0x3e));
     slot_ = caller;

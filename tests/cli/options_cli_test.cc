@@ -153,6 +153,7 @@ const Refusal kRefusals[] = {
      "gpufs: --from takes a time, not 'yesterday'\n"
      "hint: as the lines show it: 220.5; or with a unit: 220500ms\n"},
     {{"count", "-p", "1,x"}, "gpufs: --pid takes a positive number, not 'x'\n"},
+    {{"report", "-p", "-1"}, "gpufs: --pid takes a number from 0 on, not '-1'\n"},
     {{"count", "--if"}, "gpufs: option '--if' needs EXPR\n" + kUsage},
     {{"count", "x", "--if", "--json"}, "gpufs: option '--if' needs EXPR\n" + kUsage},
     {{"count", "-d"}, "gpufs: option '-d' needs T\n" + kUsage},

@@ -11,6 +11,7 @@
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 #include "support/timeline.h"
+#include "support/told.h"
 
 // Recordings that gpufs did not make: perf.data, and text of the kernel.
 namespace gpufs {
@@ -147,6 +148,39 @@ BOOST_AUTO_TEST_CASE(jobs_are_drawn_whole_whichever_events_are_wanted) {
     BOOST_TEST(slices(all).size() > 80u);
     BOOST_TEST(slices(some) == slices(all), boost::test_tools::per_element());
     BOOST_TEST(some.instants.size() < all.instants.size());
+}
+
+// Which interrupts of an AMD card are page faults, the monitor and the tracks tell each on its own.
+BOOST_AUTO_TEST_CASE(tracks_and_the_monitor_know_the_same_page_faults) {
+    constexpr int kClients = 32, kSources = 256;
+    std::string lines = "# tracer: nop\n#\n";
+    for (int i = 0; i < kClients * kSources; ++i) {
+        char time[32];
+        std::snprintf(time, sizeof time, "100.%06d", i);
+        lines += cat("  game-2001 [000] d.h1 ", time, ": amdgpu_iv: ih:0 client_id:", i / kSources,
+                     " src_id:", i % kSources,
+                     " ring:0 vmid:3 timestamp: 1 pasid:1 src_data: 00000000 00000000 00000000 "
+                     "00000000\n");
+    }
+    const test::TempFile text(lines, ".txt");
+    const test::Told told(gpufs({"run", "amdgpu", "-i", text.path(), "--json"}));
+    const auto of_client = [&](const char* client) {
+        return told.sum("faults", {{"client", client}}, "count");
+    };
+    BOOST_TEST(of_client("IH") == 2);  // before Vega
+    for (const char* client : {"PCIE0, VMC1", "VMC", "UTCL2"}) BOOST_TEST(of_client(client) == 1);
+    BOOST_TEST(told.sum("faults", {}, "count") == 5);
+
+    const auto shown = test::read_perfetto(test::exported(text.path(), "--perfetto"));
+    std::vector<std::string> faults;
+    for (const auto& one : shown.instants) {
+        if (one.category != "gpu") continue;
+        const auto i = static_cast<int>((one.begin - 100'000'000'000) / 1000);
+        faults.push_back(cat(one.name, ' ', i / kSources, ' ', i % kSources));
+    }
+    BOOST_TEST(faults == (std::vector<std::string>{"fault 0 146", "fault 0 147", "fault 6 0",
+                                                   "fault 18 0", "fault 27 0"}),
+               boost::test_tools::per_element());
 }
 
 // Fields that a monitor reads may be nowhere in a text: that monitor is left out, with the reason.

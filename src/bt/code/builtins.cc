@@ -145,7 +145,7 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
     if (name == "kstack" || name == "ustack") return eval_stack(type);
     if (name == "probe" && type->is(Kind::probe_name))
         return of(shared_.add_name(instance_.points.front().text));
-    if (name == "func") return eval_func(type);
+    if (name == "func" && type->is(Kind::probe_name)) return eval_func(expr, type);
     if (name == "retval") {
         if (!instance_.parameters.empty()) {
             Value value = parameter_value(instance_.parameters.back());
@@ -156,10 +156,10 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
         return of(context_word(fields.back().offset));
     }
     if (name == "usermode") return of(user_mode());
-    if (name == "probe" || name == "probetype") {
+    if (name == "probe" || name == "func" || name == "probetype") {
         Value value;
         value.type = type;
-        value.literal = name == "probe"                ? instance_.points.front().text
+        value.literal = name != "probetype"            ? *known_probe_text(expr, instance_)
                         : is_own(instance_.provider()) ? "special"
                                                        : name_of(instance_.provider());
         return value;
@@ -223,10 +223,9 @@ Value ProbeCode::eval_stack(const TypePtr& type) {
 }
 
 // Which function this is: known where there is one; of several the probe's cookie says it.
-Value ProbeCode::eval_func(const TypePtr& type) {
-    const AttachPoint& point = instance_.points.front();
-    if (instance_.points.size() == 1 && !point.has_glob())
-        return number_value(shared_.add_name(point.name), type);
+Value ProbeCode::eval_func(const Expr& expr, const TypePtr& type) {
+    if (const auto name = known_probe_text(expr, instance_))
+        return number_value(shared_.add_name(*name), type);
     for (const AttachPoint& one : instance_.points) {
         if (!one.has_glob()) {
             shared_.add_name(one.name);

@@ -82,7 +82,7 @@ private:
     Value eval_identifier(const Expr& expr);
     Value eval_builtin(const Expr& expr);
     Value eval_stack(const TypePtr& type);
-    Value eval_func(const TypePtr& type);
+    Value eval_func(const Expr& expr, const TypePtr& type);
     void emit_function(const Expr& call);
     Value eval_variable(std::size_t which);
     Value eval_member(const Expr& expr);

@@ -124,10 +124,10 @@ Value ProbeCode::Calls::str() {
     const std::uint64_t behind = in_.shared_.options().types.is_old ? 1 : 0;
     const std::uint64_t known_bytes =
         static_cast<std::uint64_t>(std::max<std::int64_t>(known.value_or(0), 0)) + behind;
+    const std::uint64_t known_characters = known_bytes == 0 ? 0 : known_bytes - 1;
     if (is_text && (!has_limit || (value.literal && known))) {
         if (known)
-            value.literal->resize(
-                std::min<std::size_t>(value.literal->size(), known_bytes - (known_bytes != 0)));
+            value.literal->resize(std::min<std::size_t>(value.literal->size(), known_characters));
         value.type = type_;
         return value;
     }

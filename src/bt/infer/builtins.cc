@@ -56,10 +56,9 @@ TypePtr Inference::type_of_builtin(const Expr& expr, bool& is_known) {
     if (plain != std::end(kPlain))
         return plain->kind == Kind::integer ? integer_type(plain->bytes, false)
                                             : plain_type(plain->kind);
-    if (name == "probe")
-        return probe_as_text_.contains(&expr)
-                   ? string_type(align_up(instance_->points.front().text.size() + 1, kWord))
-                   : plain_type(Kind::probe_name);
+    if (names_as_texts_.contains(&expr))
+        return string_type(align_up(known_probe_text(expr, *instance_)->size() + 1, kWord));
+    if (name == "probe") return plain_type(Kind::probe_name);
     if (name == "probetype") return string_type(kProbeTypeBytes);
     if (name == "comm") return string_type(kCommBytes);
     if (name == "kstack" || name == "ustack") return type_of_stack(expr, name == "ustack");

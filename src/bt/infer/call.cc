@@ -58,10 +58,12 @@ void Inference::check_arguments(const Expr& expr, const FunctionRow& row) {
     for (std::size_t i = 0; i < known; ++i) {
         const Expr& argument = *expr.operands[i];
         if (row.arguments[i] == '.') continue;
-        if (row.arguments[i] == 's' && argument.kind == Expr::Kind::identifier &&
-            argument.text == "probe")
-            probe_as_text_.insert(&argument);
-        const TypePtr type = type_of(argument);
+        TypePtr type = type_of(argument);
+        if (row.arguments[i] == 's' && type && type->is(Kind::probe_name) &&
+            known_probe_text(argument, *instance_)) {
+            names_as_texts_.insert(&argument);
+            type = type_of(argument);
+        }
         if (row.arguments[i] == 'n')
             number_argument(expr, i);
         else if (row.arguments[i] == 'q' && !literal_of(argument))

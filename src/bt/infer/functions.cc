@@ -111,6 +111,11 @@ TypePtr Inference::type_of_kernel_symbol(const Expr& expr, const FunctionRow&) {
 TypePtr Inference::type_of_user_symbol(const Expr& expr, const FunctionRow&) {
     const auto name = literal_of(*expr.operands[0]);
     if (!name) return nullptr;
+    constexpr const char* kHint = "keep it at the begin of a function: @[tid] = uaddr(...)";
+    if (!is_in_file(instance_->provider())) {
+        complain(expr.at, "uaddr() is for the probes of programs", kHint);
+        return nullptr;
+    }
     const std::string& file = instance_->points.front().target;
     const auto found = in_.world.user_symbol(file, *name);
     if (!found) {
@@ -119,10 +124,8 @@ TypePtr Inference::type_of_user_symbol(const Expr& expr, const FunctionRow&) {
     }
     if (found->is_moved && !instance_->file_address) {
         complain(expr.at,
-                 at_return(instance_->provider())
-                     ? gpufs::cat(file, " is loaded to any address, which a return does not tell")
-                     : "uaddr() is for the probes of programs",
-                 "keep it at the begin of a function: @[tid] = uaddr(...)");
+                 gpufs::cat(file, " is loaded to any address, which a return does not tell"),
+                 kHint);
         return nullptr;
     }
     const bool is_whole = found->bytes == 1 || found->bytes == 2 || found->bytes == 4;

@@ -171,8 +171,8 @@ private:
     bool takes_other_operand_ = false;
     unsigned loops_ = 0;
     const Expr* aggregation_ = nullptr;  // the call that a map is assigned
-    // Each `probe` that a function takes as a text.
-    std::set<const Expr*> probe_as_text_;
+    // Names of probes and functions that a function takes as texts.
+    std::set<const Expr*> names_as_texts_;
     // Those that whole() made, by what the table has.
     std::map<std::shared_ptr<const Structure>, std::shared_ptr<const Structure>> wholes_;
 };

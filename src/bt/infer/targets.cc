@@ -9,7 +9,7 @@
 #include "bt/infer/inference.h"
 #include "bt/syntax/mistake.h"
 #include "bt/syntax/walk.h"
-#include "lang/program/readable_name.h"
+#include "lang/program/function_pattern.h"
 
 namespace gpufs::bt {
 namespace {
@@ -155,10 +155,6 @@ private:
         made.parameters = std::move(*found);
     }
 
-    static bool is_in_file(Provider provider) {
-        return provider == Provider::uprobe || provider == Provider::uretprobe ||
-               provider == Provider::usdt;
-    }
     static bool is_any(const std::string& file) { return file.empty() || file == "*"; }
 
     // Whoever attaches the probe finds its file, too, also libraries that come later. Here it is
@@ -194,11 +190,11 @@ private:
     }
 
     // Of several files not all must have it, and not all are programs.
-    bool has_place(const AttachPoint& point) const {
+    bool has_place(const AttachPoint& point) {
         if (point.address || !point.source.empty()) return true;
         try {
             if (point.provider == Provider::usdt) return !static_probes_of(point).empty();
-            return !in_.world.user_functions(point.target, point.name).empty();
+            return !user_functions_in(point).empty();
         } catch (const Error&) {
             return false;
         }
@@ -211,16 +207,34 @@ private:
             add_user_function(point);
     }
 
-    std::vector<World::StaticProbe> static_probes_of(const AttachPoint& point) const {
-        return in_.world.static_probes(point.target, point.space.empty() ? "*" : point.space,
-                                       point.name);
+    // What a file has of a point's names. Kept for who asks next, mostly for the same.
+    template <class Names>
+    struct InFile {
+        std::string asked;
+        Names names;
+    };
+    const std::vector<World::StaticProbe>& static_probes_of(const AttachPoint& point) {
+        std::string asked = gpufs::cat(point.target, ':', point.space, ':', point.name);
+        if (asked != static_probes_.asked)
+            static_probes_ = {
+                std::move(asked),
+                in_.world.static_probes(point.target, point.space.empty() ? "*" : point.space,
+                                        point.name)};
+        return static_probes_.names;
+    }
+    const std::vector<std::string>& user_functions_in(const AttachPoint& point) {
+        std::string asked = gpufs::cat(point.target, ':', point.name);
+        if (asked != user_functions_.asked)
+            user_functions_ = {std::move(asked),
+                               in_.world.user_functions(point.target, point.name)};
+        return user_functions_.names;
     }
 
     void add_static_probes(const AttachPoint& point) {
         const bool is_each = asked_.numbered || asked_.probe || asked_.address;
         if (!is_each && (!is_glob(gpufs::cat(point.space, point.name)) || is_glob(point.target)))
             return void(add(point));
-        const auto places = static_probes_of(point);
+        const auto& places = static_probes_of(point);
         if (places.empty()) return void(add(point));  // whoever attaches it says why
         if (places.size() > in_.options.most_probes) return too_many(point, places.size());
         // A place each, where there are several: each has its arguments elsewhere.
@@ -298,8 +312,7 @@ private:
     // too many.
     std::vector<std::string> user_functions_of(const AttachPoint& point) {
         std::vector<std::string> names{point.name};
-        if (is_function_pattern(point.name))
-            names = in_.world.user_functions(point.target, point.name);
+        if (is_function_pattern(point.name)) names = user_functions_in(point);
         if (names.empty()) missing(point, gpufs::cat(point.target, ':', point.name));
         if (names.size() > in_.options.most_probes) {
             too_many(point, names.size());
@@ -420,6 +433,8 @@ private:
     const InferenceInput& in_;
     const Asked asked_;
     std::deque<Instance>& into_;
+    InFile<std::vector<World::StaticProbe>> static_probes_;
+    InFile<std::vector<std::string>> user_functions_;
     std::optional<Mistake> first_missing_;
 };
 

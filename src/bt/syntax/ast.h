@@ -11,7 +11,7 @@
 #include "base/source.h"
 #include "bt/syntax/expr.h"
 #include "lang/program/code.h"
-#include "lang/program/readable_name.h"
+#include "lang/program/function_pattern.h"
 
 // The syntax tree of a script in the bpftrace language, as the parser makes it: names are not
 // resolved and nothing has a type, but macros are expanded, constants of #define are in their

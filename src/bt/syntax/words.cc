@@ -168,4 +168,9 @@ bool is_at_function(Provider provider) {
            provider == Provider::usdt;
 }
 
+bool is_in_file(Provider provider) {
+    return provider == Provider::uprobe || provider == Provider::uretprobe ||
+           provider == Provider::usdt;
+}
+
 }  // namespace gpufs::bt

@@ -34,5 +34,7 @@ bool may_have_path(Provider provider, std::size_t colons);
 // Whether it is the begin, the end or an instruction of a function, whose arguments are in
 // registers.
 bool is_at_function(Provider provider);
+// Whether it is in a program or a library.
+bool is_in_file(Provider provider);
 
 }  // namespace gpufs::bt

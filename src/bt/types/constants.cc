@@ -37,6 +37,15 @@ std::optional<std::string> argument_text(const Expr& expr) {
     return of.text.substr(std::min<std::uint64_t>(from.number, of.text.size()));
 }
 
+std::optional<std::string> known_probe_text(const Expr& expr, const Instance& instance) {
+    if (expr.kind != Expr::Kind::identifier) return std::nullopt;
+    const AttachPoint& point = instance.points.front();
+    if (expr.text == "probe") return point.text;
+    const bool is_one = instance.points.size() == 1 && !point.has_glob();
+    if (expr.text == "func" && is_one) return point.name;
+    return std::nullopt;
+}
+
 std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instance,
                                         const TypeTable& table) {
     return constant_value(expr, [&](const Expr& leaf) -> std::optional<std::int64_t> {

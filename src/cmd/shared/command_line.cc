@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -25,6 +26,13 @@ int parse_pid(const std::string& text) {
     if (pid > static_cast<unsigned long>(std::numeric_limits<int>::max()))
         throw UsageError(cat("--pid: no process has the number ", text));
     return static_cast<int>(pid);
+}
+
+// 0 is the idle task.
+int parse_recorded_task(const std::string& text) {
+    const auto number = whole_number<unsigned long>(text);
+    if (!number) throw UsageError(cat("--pid takes a number from 0 on, not '", text, "'"));
+    return *number == 0 ? 0 : parse_pid(text);
 }
 
 std::string parse_session_name(const std::string& text) {
@@ -274,7 +282,7 @@ Options& Options::pids(std::vector<int>& pids, const std::string& help) {
 
 Options& Options::recorded_tasks(std::vector<int>& tids, const std::string& help) {
     return list("pid,p", "PID", help, for_each_piece([&tids](const std::string& word) {
-                    tids.push_back(word == "0" ? 0 : parse_pid(word));
+                    tids.push_back(parse_recorded_task(word));
                 }));
 }
 

@@ -46,14 +46,12 @@ bool is_by_address(const DwarfType& type) {
 // Whether the word of the structure at `at` has something that is no floating point number.
 bool has_integer(const DwarfType& structure, std::uint64_t at, int depth, int& left) {
     if (depth > kDeepestStructure || --left < 0) return true;
-    return std::ranges::any_of(member_names(structure), [&](const std::string& name) {
-        const auto member = find_member(structure, name);
-        if (!member) return false;
-        const DwarfType type = type_of(member->entry).stripped();
-        const std::uint64_t end = member->at + type.bytes().value_or(1);
-        if (end <= at || member->at >= at + kWordBytes) return false;
+    return std::ranges::any_of(members(structure), [&](const DwarfMember& member) {
+        const DwarfType type = type_of(member.entry).stripped();
+        const std::uint64_t end = member.at + type.bytes().value_or(1);
+        if (end <= at || member.at >= at + kWordBytes) return false;
         if (type.kind() == DwarfKind::structure)
-            return has_integer(type.defined(), at - std::min(at, member->at), depth + 1, left);
+            return has_integer(type.defined(), at - std::min(at, member.at), depth + 1, left);
         DwarfType element = type;
         for (int i = 0; element.kind() == DwarfKind::array && i < kDeepestStructure; ++i)
             element = element.target().stripped();

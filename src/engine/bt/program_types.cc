@@ -224,16 +224,15 @@ std::shared_ptr<const Structure> ProgramTypes::structure(std::size_t number) {
     made->name = structures_[number - 1].name;
     made->is_union = type.entry.tag() == dw::TAG_union_type;
     made->bytes = *type.bytes();
-    for (const std::string& name : member_names(type)) {
-        const auto member = find_member(type, name);
-        if (!member) continue;
-        Type::Field field{name, type_of(gpufs::type_of(member->entry)), member->at, 0, 0};
-        if (member->bits) {
-            const BitPlace place = bit_place(8 * member->at + member->first_bit, *member->bits,
+    for (const DwarfMember& member : members(type)) {
+        Type::Field field{std::string(name_of(member.entry)), type_of(gpufs::type_of(member.entry)),
+                          member.at, 0, 0};
+        if (member.bits) {
+            const BitPlace place = bit_place(8 * member.at + member.first_bit, *member.bits,
                                              std::max<std::size_t>(field.type->bytes, 1));
             field.offset = place.offset;
             field.bit_shift = place.shift;
-            field.bit_size = *member->bits;
+            field.bit_size = *member.bits;
         }
         made->fields.push_back(std::move(field));
     }

@@ -248,7 +248,7 @@ void PreparedProgram::add_begins() {
                 ProbeSite begin;
                 begin.program = &guarded_.emplace_back(std::move(made));
                 begin.target = &begin.program->targets.front().front();
-                begin.places = {{path, offset, 0, -1, false}};
+                begin.places = {{path, offset, 0, false}};
                 begins.push_back(std::move(begin));
             }
         }

@@ -75,18 +75,14 @@ void MonitorReader::take(std::span<const std::byte> record, const VisitRecord& v
 // get their turn.
 template <class Ring>
 void MonitorReader::drain_one(Ring& ring, const VisitRecord& visit) {
-    std::size_t bytes = 0, kept = 0;
+    std::size_t bytes = 0;
     while (bytes < ring.size()) {
         const auto record = ring.next();
         if (!record) break;
         const std::span<const std::byte> payload = payload_of(*record);
         take(payload, visit);
-        const std::size_t taken = payload.size() + BPF_RINGBUF_HDR_SZ;
-        bytes += taken;
-        kept += taken;
-        if (kept < ring.size() / 8) continue;
-        ring.release();
-        kept = 0;
+        bytes += payload.size() + BPF_RINGBUF_HDR_SZ;
+        ring.release_if_full();
     }
     ring.release();
     is_busy_ = is_busy_ || bytes != 0;

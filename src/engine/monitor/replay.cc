@@ -157,14 +157,10 @@ void Replay::advance_to(const TraceRecord& record) {
 // A program sees its stack from where the event is; the tracer begins in itself.
 void Replay::drop_tracer(std::vector<std::uint64_t>& frames) {
     const AddressNames& names = file_.context().addresses;
-    const auto is_tracer = [&](std::uint64_t address) {
-        const auto [known, is_new] = tracer_frames_.try_emplace(address, false);
-        if (!is_new) return known->second;
+    drop_probe_frames(frames, [&](std::uint64_t address) {
         const auto found = names.frame(address, FramePlace::outer);
-        if (!found) return false;
-        return known->second = is_probe_function(found->name);
-    };
-    frames.erase(frames.begin(), std::ranges::find_if_not(frames, is_tracer));
+        return found ? found->name : std::string_view();
+    });
 }
 
 // What the kernel put behind the record, when it made it.

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/monitor/prepared_program.h"
@@ -115,8 +114,6 @@ private:
     std::vector<std::byte> kept_;           // copy of the record while its stacks are read
     TraceRecord kept_record_;
     std::vector<std::uint64_t> kernel_stack_, user_stack_;
-    std::unordered_map<std::uint64_t, bool>
-        tracer_frames_;           // by address: whether it is in the tracer
     std::vector<Loss> lost_;      // events lost in the recording, by stream
     std::uint64_t left_out_ = 0;  // interval runs skipped in long gaps
     std::uint64_t unknown_ = 0;   // records without a layout

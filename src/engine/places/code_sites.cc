@@ -55,7 +55,7 @@ std::vector<ProbeSite> sites_in(DebugInfo& info, const std::vector<CodeSpot>& sp
         const auto offset = info.program().file_offset(spot.address);
         if (!offset) continue;
         ProbeSite made = site;
-        made.places = {{info.path(), *offset, 0, -1, false}};
+        made.places = {{info.path(), *offset, 0, false}};
         made.functions = {spot.function};
         for (const auto& [name, use] : asked)
             made.variables.push_back(variable_at(info, name, use, spot));

@@ -311,8 +311,7 @@ FoundSites find_file_sites(const SiteSearch& search, ProbeSite site) {
         ProbeSite in_file = site;
         if (is_number) {
             if (auto why = why_no_breakpoint_at(path, function.offset)) return *why;
-            in_file.places = {
-                {path, function.offset, counter, -1, probe_kind(target.kind).at_return}};
+            in_file.places = {{path, function.offset, counter, probe_kind(target.kind).at_return}};
         } else if (auto why = find_places(function, path, search.has_other_way, in_file))
             if (!in_libc || find_places(function, *in_libc, search.has_other_way, in_file))
                 absent = std::move(why);

@@ -56,8 +56,8 @@ std::vector<Attachment> attach_at_kprobes(const LoadedProgram& loaded, const Att
 std::vector<Attachment> attach_in_file(const LoadedProgram& loaded, const AttachOptions& how) {
     const std::vector<UprobePlace>& places = loaded.site.places;
     if (loaded.is_multi) {
-        UprobeSet set{places.front().path,     {}, {},
-                      cookies_of(loaded.site), -1, places.front().at_return};
+        UprobeSet set{
+            places.front().path, {}, {}, cookies_of(loaded.site), places.front().at_return};
         for (const UprobePlace& place : places) {
             set.offsets.push_back(place.offset);
             set.semaphore_offsets.push_back(place.semaphore_offset);

@@ -96,7 +96,7 @@ FoundSites sites_in(const std::string& path, const StaticName& named, const Prob
             known->static_arguments = found[i].arguments;
         }
         known->places.push_back(
-            {path, found[i].probe.offset, found[i].probe.semaphore_offset, -1, false});
+            {path, found[i].probe.offset, found[i].probe.semaphore_offset, false});
     }
     if (!sites.empty()) return sites;
     const std::string near = near_static_probe(path, named);

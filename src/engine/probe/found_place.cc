@@ -21,7 +21,7 @@
 #include "kernel/elf/elf_file.h"
 #include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
-#include "lang/program/readable_name.h"
+#include "lang/program/function_pattern.h"
 #include "lang/program/registers.h"
 #include "lang/symbols/kernel_functions.h"
 

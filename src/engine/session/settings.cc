@@ -84,6 +84,7 @@ std::string on_off(bool on) {
 // The file of a setting, the text that sets it and the text that restores it.
 struct FileWrite {
     std::string file, text, previous;
+    bool records_all_meanwhile = false;  // while the kernel has neither text
 };
 
 FileWrite set_buffer(const Session&, const Tracefs& at, const Setting& setting) {
@@ -115,12 +116,7 @@ FileWrite set_pids(const Session&, const Tracefs& at, const Setting& setting) {
         throw UsageError("pids takes numbers, or 'none'", "such as pids=1234,1240");
     if (!pids.empty()) require_initial_pids();
     const auto before = split(at.read_if_readable("set_event_pid").value_or(""), '\n');
-    return {"set_event_pid", join(pids, " "), join(before, " ")};
-}
-
-// Between two lists of pids the kernel has none for a while, and would record all.
-bool is_open_between(const FileWrite& write) {
-    return write.file == "set_event_pid" && !write.text.empty() && !write.previous.empty();
+    return {"set_event_pid", join(pids, " "), join(before, " "), !pids.empty() && !before.empty()};
 }
 
 FileWrite set_cpus(const Session&, const Tracefs& at, const Setting& setting) {
@@ -199,7 +195,7 @@ SessionPlan plan_settings(const Session& session, const std::vector<Setting>& se
         for (const auto& [name, write] : kWriters)
             if (name == setting.name) writer = write;
         FileWrite write = writer(session, now, setting);
-        const bool pauses = is_open_between(write) && first_line(now, "tracing_on") == "1";
+        const bool pauses = write.records_all_meanwhile && first_line(now, "tracing_on") == "1";
         if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "0", "1");
         plan.changes.replace(session.tracefs(), write.file, write.text, write.previous);
         if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "1", "0");

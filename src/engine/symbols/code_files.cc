@@ -116,12 +116,35 @@ bool is_of_programs(std::string_view pattern) {
     return pattern.starts_with('@');
 }
 
-// Ours, or where we have another file or none, the process's, which is there as long as it lives.
-std::string path_of(std::string_view pattern, const LibraryFiles::Mapped& file) {
-    const bool is_program = is_of_programs(pattern);
-    std::string there = cat("/proc/", file.pid, is_program ? "/exe" : cat("/root", file.path));
-    std::string here = is_program ? link_target(there) : file.path;
-    return is_same_file(here, there) ? here : there;
+// Our path, or where we have another file or none there, the process's, which is there as long as
+// it lives.
+std::string ours_or(std::string theirs, std::string ours) {
+    return is_same_file(ours, theirs) ? ours : theirs;
+}
+
+// For a file that a process sees at a path.
+std::string path_of(int pid, const std::string& path) {
+    return ours_or(cat("/proc/", pid, "/root", path), path);
+}
+
+std::string program_path_of(int pid) {
+    std::string theirs = cat("/proc/", pid, "/exe");
+    std::string ours = link_target(theirs);
+    return ours_or(std::move(theirs), std::move(ours));
+}
+
+// The paths of the code that a process has mapped, as it sees them, each once.
+std::vector<std::string> mapped_paths(int pid) {
+    std::set<std::string_view> seen;
+    std::vector<std::string> paths;
+    const std::string maps = proc::maps(pid);
+    for (const std::string_view line : lines_of(maps)) {
+        const auto map = parse_proc_map(line);
+        if (map && map->is_executable && map->path.starts_with('/') &&
+            seen.insert(map->path).second)
+            paths.emplace_back(map->path);
+    }
+    return paths;
 }
 
 }  // namespace
@@ -171,9 +194,9 @@ std::vector<std::string> expand_path(const std::string& pattern) {
 // The file that a process means by a name; absent: the one that we mean.
 std::optional<std::string> file_of_process(const std::string& name, int pid) {
     if (name.starts_with('/')) {
-        std::string there = cat("/proc/", pid, "/root", name);
-        if (!file_exists(there) || is_same_file(name, there)) return std::nullopt;
-        return there;
+        std::string path = path_of(pid, name);
+        if (path == name || !file_exists(path)) return std::nullopt;
+        return path;
     }
     if (name.find('/') != name.npos) return std::nullopt;
     for (std::string& path : mapped_code_files(pid))
@@ -181,21 +204,18 @@ std::optional<std::string> file_of_process(const std::string& name, int pid) {
     return std::nullopt;
 }
 
-// Each file once.
-class DistinctFiles {
-public:
-    void add(std::string path) {
-        const auto id = file_id(path);
-        if (id && ids_.insert(*id).second) paths_.push_back(std::move(path));
-    }
-    std::vector<std::string> take() { return std::move(paths_); }
-
-private:
-    std::vector<std::string> paths_;
-    std::set<FileId> ids_;
-};
-
 }  // namespace
+
+std::optional<FileId> DistinctFiles::add(std::string path) {
+    const auto id = file_id(path);
+    if (!id || !files_.insert(*id).second) return std::nullopt;
+    paths_.push_back(std::move(path));
+    return id;
+}
+
+void DistinctFiles::sort() {
+    std::ranges::sort(paths_);
+}
 
 std::variant<std::vector<std::string>, Absent> find_code_files(const std::string& name,
                                                                const std::vector<int>& pids) {
@@ -225,8 +245,8 @@ std::variant<std::vector<std::string>, Absent> find_code_files(const std::string
             found.add(std::get<std::string>(std::move(ours)));
         }
     }
-    std::vector<std::string> paths = found.take();
-    if (!paths.empty()) return paths;
+    if (!found.paths().empty()) return found.paths();
+    for (const int pid : pids) proc::require_tgid(pid);
     if (is_any) return Absent{"the process has no program mapped", "a thread of the kernel?"};
     return Absent{cat("no ", has_slash ? "file" : "library", " matches '", name, "'"), ""};
 }
@@ -237,14 +257,14 @@ bool is_library_of(std::string_view pattern, std::string_view path) {
 }
 
 std::vector<std::string> LibraryFiles::find(const std::string& pattern) {
-    Found& found = found_[pattern];
-    if (!are_looked_for_.insert(pattern).second) return found.paths;
-    found.paths.clear();
+    DistinctFiles& found = found_[pattern];
+    if (!are_looked_for_.insert(pattern).second) return found.paths();
+    found.drop_paths();
     if (arrived_)
         look_at(*arrived_, pattern, found);
     else
         look_around(pattern, found);
-    return found.paths;
+    return found.paths();
 }
 
 void LibraryFiles::arrive(Mapped file) {
@@ -252,25 +272,26 @@ void LibraryFiles::arrive(Mapped file) {
     are_looked_for_.clear();
 }
 
-void LibraryFiles::look_at(const Mapped& arrived, const std::string& pattern, Found& found) {
-    if (is_library_of(pattern, arrived.path)) add(path_of(pattern, arrived), found);
+void LibraryFiles::look_at(const Mapped& arrived, const std::string& pattern,
+                           DistinctFiles& found) {
+    if (!is_library_of(pattern, arrived.path)) return;
+    add(is_of_programs(pattern) ? program_path_of(arrived.pid) : path_of(arrived.pid, arrived.path),
+        found);
 }
 
-void LibraryFiles::add(std::string path, Found& found) {
-    const auto id = file_id(path);
-    if (!id || !is_regular_file(path) || !found.files.insert(*id).second) return;
-    ids_[path] = *id;
-    found.paths.push_back(std::move(path));
+void LibraryFiles::add(std::string path, DistinctFiles& found) {
+    if (!is_regular_file(path)) return;
+    if (const auto id = found.add(path)) ids_[path] = *id;
 }
 
 void LibraryFiles::forget(const std::string& path) {
     const auto id = ids_.find(path);
     if (id == ids_.end()) return;
-    for (auto& [pattern, found] : found_) found.files.erase(id->second);
+    for (auto& [pattern, found] : found_) found.forget(id->second);
     ids_.erase(id);
 }
 
-void LibraryFiles::look_around(const std::string& pattern, Found& found) {
+void LibraryFiles::look_around(const std::string& pattern, DistinctFiles& found) {
     if (!is_of_programs(pattern)) {
         for (const CachedLibrary& one : cached_libraries())
             if (glob_match(pattern, one.name)) add(one.path, found);
@@ -279,7 +300,7 @@ void LibraryFiles::look_around(const std::string& pattern, Found& found) {
             add(std::move(path), found);
     }
     for (const Mapped& one : mapped()) look_at(one, pattern, found);
-    std::ranges::sort(found.paths);
+    found.sort();
 }
 
 const std::vector<LibraryFiles::Mapped>& LibraryFiles::mapped() {
@@ -289,30 +310,16 @@ const std::vector<LibraryFiles::Mapped>& LibraryFiles::mapped() {
 
 std::vector<LibraryFiles::Mapped> mapped_code() {
     std::vector<LibraryFiles::Mapped> files;
-    for (const int pid : proc::processes()) {
-        std::set<std::string_view> paths;
-        const std::string maps = proc::maps(pid);
-        for (const std::string_view line : lines_of(maps)) {
-            const auto map = parse_proc_map(line);
-            if (map && map->is_executable && map->path.starts_with('/') &&
-                paths.insert(map->path).second)
-                files.push_back({pid, std::string(map->path)});
-        }
-    }
+    for (const int pid : proc::processes())
+        for (std::string& path : mapped_paths(pid)) files.push_back({pid, std::move(path)});
     return files;
 }
 
 std::vector<std::string> mapped_code_files(int pid) {
-    std::set<std::string> paths;
-    const std::string maps = proc::maps(pid);
-    for (const std::string_view line : lines_of(maps)) {
-        const auto map = parse_proc_map(line);
-        if (!map || !map->is_executable || !map->path.starts_with('/')) continue;
-        std::string path(map->path);
-        std::string below_root = cat("/proc/", pid, "/root", path);
-        paths.insert(is_same_file(path, below_root) ? std::move(path) : std::move(below_root));
-    }
-    return {paths.begin(), paths.end()};
+    std::vector<std::string> paths = mapped_paths(pid);
+    for (std::string& path : paths) path = path_of(pid, path);
+    std::ranges::sort(paths);
+    return paths;
 }
 
 }  // namespace gpufs

@@ -26,9 +26,26 @@ std::variant<std::string, Absent> find_code_file(const std::string& name);
 // The files that the name of a probe's file stands for, one at least. A shell pattern with a slash:
 // those that it matches, be they programs or not; without one: as LibraryFiles. With `pids`, of the
 // processes that are looked at: the file that a process sees at the path, or has mapped by that
-// name; "" and "*" are all that they have mapped.
+// name; "" and "*" are all that they have mapped. Throws Error where there is nothing, as a process
+// is gone.
 std::variant<std::vector<std::string>, Absent> find_code_files(const std::string& name,
                                                                const std::vector<int>& pids);
+
+// Paths of files, each file once, whatever paths lead to it.
+class DistinctFiles {
+public:
+    // The file, if it is there and was not added before.
+    std::optional<FileId> add(std::string path);
+    const std::vector<std::string>& paths() const { return paths_; }
+    void sort();
+    // The files stay known.
+    void drop_paths() { paths_.clear(); }
+    void forget(const FileId& file) { files_.erase(file); }
+
+private:
+    std::vector<std::string> paths_;
+    std::set<FileId> files_;
+};
 
 // Finds the files of libraries whose names match a shell pattern ("libcuda.so*"): where the dynamic
 // loader looks, $LD_LIBRARY_PATH included, and what processes have mapped by now. A file that
@@ -53,20 +70,16 @@ public:
     void forget(const std::string& path);
 
 private:
-    struct Found {
-        std::vector<std::string> paths;
-        std::set<FileId> files;  // and those that were told of before
-    };
-    void add(std::string path, Found& found);
+    void add(std::string path, DistinctFiles& found);
     const std::vector<Mapped>& mapped();
-    void look_around(const std::string& pattern, Found& found);
-    void look_at(const Mapped& arrived, const std::string& pattern, Found& found);
+    void look_around(const std::string& pattern, DistinctFiles& found);
+    void look_at(const Mapped& arrived, const std::string& pattern, DistinctFiles& found);
 
     std::optional<std::vector<Mapped>> mapped_;
     std::optional<Mapped> arrived_;
-    std::map<std::string, Found> found_;    // by pattern
-    std::map<std::string, FileId> ids_;     // by path
-    std::set<std::string> are_looked_for_;  // the patterns, since arrive()
+    std::map<std::string, DistinctFiles> found_;  // by pattern, with those told of before
+    std::map<std::string, FileId> ids_;           // by path
+    std::set<std::string> are_looked_for_;        // the patterns, since arrive()
 };
 // The libraries and programs that run, each path of a process once.
 std::vector<LibraryFiles::Mapped> mapped_code();

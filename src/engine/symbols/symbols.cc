@@ -45,28 +45,30 @@ void Symbols::remember_all() {
     for (const int pid : proc::processes()) remember(static_cast<std::uint32_t>(pid));
 }
 
-Frame Symbols::kernel(std::uint64_t address, At at) {
-    const std::uint64_t back = at == At::after_call ? 1 : 0;
+Frame Symbols::kernel(std::uint64_t address, FramePlace place) {
     Frame frame{{}, {}, address, {}};
     try {
-        const auto symbol = kernel_.find(address - back);
+        const auto symbol =
+            symbol_of_frame(address, place, [&](std::uint64_t at) { return kernel_.find(at); });
         if (!symbol) return frame;
         frame.name = symbol->name;
         frame.module = symbol->module.empty() ? "" : cat('[', symbol->module, ']');
-        frame.offset = symbol->offset + back;
+        frame.offset = symbol->offset;
     } catch (const SysError&) {
         // why_no_kernel_names() reports this.
     }
     return frame;
 }
 
-Frame Symbols::user(std::uint32_t pid, std::uint64_t address, At at, std::uint64_t time_ns) {
+Frame Symbols::user(std::uint32_t pid, std::uint64_t address, FramePlace place,
+                    std::uint64_t time_ns) {
     drain();
-    const std::uint64_t back = at == At::after_call ? 1 : 0;
-    const auto place = processes_.find(pid, address - back, time_ns);
-    if (!place) return {{}, {}, address, {}};
-    Frame frame = place->file == MappedFiles::kAnonymous ? in_jit(place->pid, address - back)
-                                                         : in_file(place->file, place->offset);
+    // The source line, too, is that of the call.
+    const std::uint64_t back = place == FramePlace::outer ? 1 : 0;
+    const auto code = processes_.find(pid, address - back, time_ns);
+    if (!code) return {{}, {}, address, {}};
+    Frame frame = code->file == MappedFiles::kAnonymous ? in_jit(code->pid, address - back)
+                                                        : in_file(code->file, code->offset);
     frame.offset += back;
     return frame;
 }

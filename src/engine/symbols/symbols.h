@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/symbol.h"
 #include "engine/symbols/jit_map.h"
 #include "engine/symbols/kernel_symbols.h"
 #include "engine/symbols/mapped_files.h"
@@ -62,14 +63,10 @@ public:
     // MappedFiles::add(path).
     std::optional<MappedFiles::Id> know_file(const std::string& path) { return files_.add(path); }
 
-    // What an address is: a place where a processor is, or where a call returns to, which may
-    // belong to the next line or function already.
-    enum class At { code, after_call };
-
-    Frame kernel(std::uint64_t address, At at = At::code);
+    Frame kernel(std::uint64_t address, FramePlace place = FramePlace::innermost);
     // `pid`: a process's number in the pid namespace of /proc; a thread's as long as it lives.
     // `time_ns`: when (CLOCK_MONOTONIC, as bpf_ktime_get_ns()).
-    Frame user(std::uint32_t pid, std::uint64_t address, At at = At::code,
+    Frame user(std::uint32_t pid, std::uint64_t address, FramePlace place = FramePlace::innermost,
                std::uint64_t time_ns = ProcessTable::kLatest);
 
     // A place in a file that has a build id, as its bytes.

@@ -1,17 +1,16 @@
 #include "kernel/host/gpu_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/limits.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <memory>
 #include <optional>
 
 #include "base/cat.h"
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/file.h"
 #include "base/scan.h"
 #include "base/sorted.h"
@@ -20,11 +19,6 @@
 
 namespace gpufs {
 namespace {
-
-struct CloseDirectory {
-    void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // Kernel threads have no files, but refuse to show that to everybody.
 bool is_kernel_thread(const std::string& process) {

@@ -10,6 +10,7 @@
 #include "base/scan.h"
 #include "base/sorted.h"
 #include "base/text.h"
+#include "kernel/host/gpu_files.h"
 
 namespace gpufs {
 namespace {
@@ -28,14 +29,6 @@ std::vector<std::string> names_in(const std::string& directory) {
         return std::pair(name.size(), std::string_view(name));
     });
     return names;
-}
-
-// Accepts "card0" but not its connectors, "card0-DP-1". Compute-only devices have no card, only a
-// "renderD" node.
-bool is_node(std::string_view name) {
-    for (const std::string_view kind : {"card", "renderD", "accel"})
-        if (name.starts_with(kind)) return std::ranges::all_of(name.substr(kind.size()), is_digit);
-    return false;
 }
 
 // include/linux/pci_ids.h: PCI_BASE_CLASS_DISPLAY, PCI_BASE_CLASS_ACCELERATOR. The class as in
@@ -111,9 +104,10 @@ private:
     std::vector<Gpu> gpus_;
 };
 
-void add_nodes(Gpus& gpus, const std::string& directory) {
+// Of a class, whose device files are in `files`; its directory also has a card's connectors.
+void add_nodes(Gpus& gpus, const std::string& directory, std::string_view files) {
     for (const std::string& name : names_in(directory))
-        if (is_node(name))
+        if (!gpu_node_of(cat(files, name)).empty())
             if (auto gpu = gpu_behind(cat(directory, '/', name))) gpus.add(std::move(*gpu), name);
 }
 
@@ -150,8 +144,8 @@ bool Gpu::has_drm_node() const {
 
 std::vector<Gpu> find_gpus(const std::string& sys, const std::string& nvidia) {
     Gpus gpus;
-    add_nodes(gpus, sys + "/class/drm");
-    add_nodes(gpus, sys + "/class/accel");
+    add_nodes(gpus, sys + "/class/drm", "/dev/dri/");
+    add_nodes(gpus, sys + "/class/accel", "/dev/accel/");
     add_nvidia(gpus, nvidia + "/gpus");
     add_pci(gpus, sys + "/bus/pci/devices");
     return std::move(gpus).done();

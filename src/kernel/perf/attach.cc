@@ -21,18 +21,16 @@
 namespace gpufs {
 namespace {
 
-// An event on one online CPU is enough: the program then runs for every hit on any CPU. For a probe
-// in one process, the event must belong to that process.
-Fd open_somewhere(const perf_event_attr& attr, int pid, std::string_view what) {
-    return open_perf_event(attr, pid, pid == -1 ? static_cast<int>(online_cpus().front()) : -1,
-                           what);
+// An event on one online CPU is enough: the program then runs for every hit on any CPU.
+Fd open_somewhere(const perf_event_attr& attr, std::string_view what) {
+    return open_perf_event(attr, -1, static_cast<int>(online_cpus().front()), what);
 }
 
-Fd open_tracepoint(std::uint64_t id, int pid, std::string_view what) {
+Fd open_tracepoint(std::uint64_t id, std::string_view what) {
     perf_event_attr attr = perf_attr(PERF_TYPE_TRACEPOINT, id);
     attr.sample_period = 1;
     attr.disabled = 1;
-    return open_somewhere(attr, pid, what);
+    return open_somewhere(attr, what);
 }
 
 // The PMU for a probe; absent when it goes through tracefs. Throws if the requested way does not
@@ -84,7 +82,7 @@ Attachment kprobe_by_tracefs(int program, const KprobePlace& place, const Attach
     try {
         const DynamicEvent& event = maker.own(DynamicEvent(
             "kprobe_events", place.at_return ? "r" : "p", options.group, place.function, where));
-        maker.hook(open_tracepoint(event.id(), -1, what), program, options, what);
+        maker.hook(open_tracepoint(event.id(), what), program, options, what);
     } catch (const SysError& e) {
         throw_kprobe_error(e, place, what);
     }
@@ -103,7 +101,7 @@ Attachment uprobe_by_tracefs(int program, const UprobePlace& place, const Attach
     try {
         const DynamicEvent& event = maker.own(
             DynamicEvent("uprobe_events", place.at_return ? "r" : "p", options.group, file, where));
-        maker.hook(open_tracepoint(event.id(), place.pid, what), program, options, what);
+        maker.hook(open_tracepoint(event.id(), what), program, options, what);
     } catch (const SysError& e) {
         throw_uprobe_error(e, what);
     }
@@ -190,7 +188,7 @@ Attachment attach_tracepoint(int program, std::uint64_t id, const AttachOptions&
     const std::string what = cat("attach to tracepoint ", id);
     AttachmentMaker maker("tracepoint");
     try {
-        maker.hook(open_tracepoint(id, -1, what), program, options, what);
+        maker.hook(open_tracepoint(id, what), program, options, what);
     } catch (const SysError& e) {
         if (e.code() == ENOENT)
             throw Error(cat("cannot ", what, ": this kernel has no such event"));
@@ -220,7 +218,7 @@ Attachment attach_kprobe(int program, const KprobePlace& place, const AttachOpti
     attr.disabled = 1;
     AttachmentMaker maker("kprobe PMU");
     try {
-        maker.hook(open_somewhere(attr, -1, what), program, options, what);
+        maker.hook(open_somewhere(attr, what), program, options, what);
     } catch (const SysError& e) {
         throw_kprobe_error(e, place, what);
     }
@@ -241,7 +239,7 @@ Attachment attach_uprobe(int program, const UprobePlace& place, const AttachOpti
     attr.disabled = 1;
     AttachmentMaker maker("uprobe PMU");
     try {
-        maker.hook(open_somewhere(attr, place.pid, what), program, options, what);
+        maker.hook(open_somewhere(attr, what), program, options, what);
     } catch (const SysError& e) {
         throw_uprobe_error(e, what);
     }
@@ -274,7 +272,6 @@ Attachment attach_uprobe_multi(int program, const UprobeSet& set) {
     if (!set.cookies.empty()) multi.cookies = address_of(set.cookies.data());
     multi.cnt = static_cast<__u32>(set.offsets.size());
     multi.flags = set.at_return ? 1 : 0;  // BPF_F_UPROBE_MULTI_RETURN
-    multi.pid = set.pid == -1 ? 0 : static_cast<__u32>(set.pid);
     bpf_attr attr = as_attr(multi);
     return attach_multi(attr, "uprobe_multi link",
                         cat("probe ", counted(set.offsets.size(), "place"), " of ", set.path),
@@ -289,14 +286,9 @@ Attachment attach_sampling(int program, const Sampling& sampling, const AttachOp
     const perf_event_attr attr = sampling_attr(sampling);
     AttachmentMaker maker("perf event");
     try {
-        if (sampling.pid != -1) {
-            maker.hook(open_perf_event(attr, sampling.pid, -1, what), program, options, what);
-        } else {
-            const auto cpus = sampling.cpus.empty() ? online_cpus() : sampling.cpus;
-            for (const unsigned cpu : cpus)
-                maker.hook(open_perf_event(attr, -1, static_cast<int>(cpu), what), program, options,
-                           what);
-        }
+        for (const unsigned cpu : sampling.cpus.empty() ? online_cpus() : sampling.cpus)
+            maker.hook(open_perf_event(attr, -1, static_cast<int>(cpu), what), program, options,
+                       what);
     } catch (const SysError& e) {
         throw_sampling_error(e, sampling, what);
     }

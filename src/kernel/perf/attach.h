@@ -109,7 +109,6 @@ struct UprobePlace {
     std::string path;
     std::uint64_t offset = 0;            // in the file
     std::uint64_t semaphore_offset = 0;  // of the USDT semaphore in the file; 0: none
-    int pid = -1;                        // only this process; -1: all
     bool at_return = false;
 };
 Attachment attach_uprobe(int program, const UprobePlace& place, const AttachOptions& options = {});
@@ -134,7 +133,6 @@ Attachment attach_kprobe_multi(int program, const KprobeSet& set);
 struct UprobeSet {
     std::string path;
     std::vector<std::uint64_t> offsets, semaphore_offsets, cookies;
-    int pid = -1;
     bool at_return = false;
 };
 Attachment attach_uprobe_multi(int program, const UprobeSet& set);
@@ -148,7 +146,6 @@ struct Sampling {
     std::uint64_t config = PERF_COUNT_SW_CPU_CLOCK;
     std::uint64_t hz = 0;        // either a frequency,
     std::uint64_t period = 0;    // or a period in ns or events
-    int pid = -1;                // only this task; -1: all tasks on `cpus`
     std::vector<unsigned> cpus;  // empty: all online CPUs
 };
 Attachment attach_sampling(int program, const Sampling& sampling,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cat.h"
+#include "base/kernel_abi.h"
 #include "base/text.h"
 #include "lang/adhoc/probe.h"
 #include "lang/adhoc/told_value.h"
@@ -23,7 +24,6 @@ constexpr std::uint64_t kDefaultKeys = 4096, kLeastKeys = 128, kMostEntries = 13
 constexpr std::string_view kSameForAll = "common_type";
 constexpr std::string_view kThread = "common_pid", kCpu = "common_cpu";
 constexpr std::string_view kNewTask = "task:task_newtask";
-constexpr unsigned kCloneThread = 0x10000;
 constexpr std::string_view kInstead = "leave --in-kernel away: a BPF program can";
 // Times are those of BPF programs.
 constexpr std::string_view kClock = "clock=mono";

@@ -9,8 +9,8 @@
 #include "lang/asm/work.h"
 #include "lang/event/sampling_events.h"
 #include "lang/insn/tokens.h"
+#include "lang/program/function_pattern.h"
 #include "lang/program/probe_kinds.h"
-#include "lang/program/readable_name.h"
 
 namespace gpufs {
 namespace {

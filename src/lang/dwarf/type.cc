@@ -97,16 +97,20 @@ std::optional<DwarfMember> find_in(const DwarfType& structure, std::string_view 
     return found;
 }
 
-void add_members(const DwarfType& structure, std::vector<std::string>& names, int depth,
-                 int& left) {
+// Those of a structure that begins at `begin` of the whole one.
+void add_members(const DwarfType& structure, std::uint64_t begin, std::vector<DwarfMember>& members,
+                 int depth, int& left) {
     if (depth > kDeepestType || --left < 0) return;
     for_each_child(structure.defined().entry, [&](const DwarfEntry& child) {
         const bool is_base = child.tag() == dw::TAG_inheritance;
         if (child.tag() != dw::TAG_member && !is_base) return true;
-        if (const std::string_view its = name_of(child); !its.empty() && !is_base)
-            names.emplace_back(its);
-        else
-            add_members(type_of(child).stripped(), names, depth + 1, left);
+        if (is_base || name_of(child).empty()) {
+            if (const auto at = member_offset(child))
+                add_members(type_of(child).stripped(), begin + *at, members, depth + 1, left);
+        } else if (auto member = placed_member(child)) {
+            member->at += begin;
+            members.push_back(*member);
+        }
         return true;
     });
 }
@@ -296,10 +300,16 @@ std::optional<DwarfMember> find_member(const DwarfType& structure, std::string_v
     return find_in(structure, name, 0, left);
 }
 
+std::vector<DwarfMember> members(const DwarfType& structure) {
+    std::vector<DwarfMember> all;
+    int left = kMostStructures;
+    add_members(structure, 0, all, 0, left);
+    return all;
+}
+
 std::vector<std::string> member_names(const DwarfType& structure) {
     std::vector<std::string> names;
-    int left = kMostStructures;
-    add_members(structure, names, 0, left);
+    for (const DwarfMember& member : members(structure)) names.emplace_back(name_of(member.entry));
     return names;
 }
 

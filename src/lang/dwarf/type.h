@@ -61,6 +61,8 @@ struct DwarfMember {
     unsigned first_bit = 0;
 };
 std::optional<DwarfMember> find_member(const DwarfType& structure, std::string_view name);
+// All whose place is known, in their order; of a name that a base class has, too, both.
+std::vector<DwarfMember> members(const DwarfType& structure);
 std::vector<std::string> member_names(const DwarfType& structure);
 
 // The names of an enumeration's values.

@@ -5,7 +5,7 @@
 #include "base/cat.h"
 #include "base/scan.h"
 #include "base/text.h"
-#include "lang/program/readable_name.h"
+#include "lang/program/function_pattern.h"
 
 namespace gpufs {
 namespace {

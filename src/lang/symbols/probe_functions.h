@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace gpufs {
 
@@ -9,5 +12,14 @@ namespace gpufs {
 // trace_event_raw_event_sched_switch do. Such frames are on top of stacks; what is below them was
 // there without the probe.
 bool is_probe_function(std::string_view function);
+
+// Drops what a kernel stack begins with of such frames. name_of(address): a frame's function.
+template <class NameOf>
+void drop_probe_frames(std::vector<std::uint64_t>& stack, NameOf&& name_of) {
+    const auto is_probe = [&](std::uint64_t address) {
+        return is_probe_function(name_of(address));
+    };
+    stack.erase(stack.begin(), std::ranges::find_if_not(stack, is_probe));
+}
 
 }  // namespace gpufs

@@ -3,7 +3,6 @@
 #include <fts.h>
 #include <pwd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -34,9 +33,11 @@ public:
     LiveNames(Symbols& symbols, const RunningProgram& running)
         : symbols_(symbols), stacks_(running) {}
 
-    Frame kernel(std::uint64_t address, At at) override { return symbols_.kernel(address, at); }
-    Frame user(std::uint32_t pid, std::uint64_t address, At at) override {
-        return symbols_.user(pid, address, at);
+    Frame kernel(std::uint64_t address, FramePlace place) override {
+        return symbols_.kernel(address, place);
+    }
+    Frame user(std::uint32_t pid, std::uint64_t address, FramePlace place) override {
+        return symbols_.user(pid, address, place);
     }
     std::optional<Symbols::FilePlace> file_place(std::uint32_t pid,
                                                  std::uint64_t address) override {
@@ -44,12 +45,10 @@ public:
     }
     std::vector<std::uint64_t> frames(const std::string& map, std::int32_t id) override {
         std::vector<std::uint64_t> frames = stacks_.frames(map, id);
-        // A kernel stack begins with the functions of the probe itself.
-        const auto first = std::ranges::find_if_not(frames, [this](std::uint64_t address) {
-            return static_cast<std::int64_t>(address) < 0 &&
-                   is_probe_function(symbols_.kernel(address).name);
-        });
-        frames.erase(frames.begin(), first);
+        const bool is_kernel = !frames.empty() && static_cast<std::int64_t>(frames[0]) < 0;
+        if (is_kernel)
+            drop_probe_frames(frames,
+                              [this](std::uint64_t at) { return symbols_.kernel(at).name; });
         return frames;
     }
     std::string user_name(std::uint64_t uid) override {
@@ -112,17 +111,15 @@ public:
     RecordedNames(TraceContext& context, const RunningProgram& running)
         : context_(context), stacks_(running) {}
 
-    Frame kernel(std::uint64_t address, At at) override {
-        const std::uint64_t back = at == At::after_call ? 1 : 0;
+    Frame kernel(std::uint64_t address, FramePlace place) override {
         Frame frame;
-        const auto symbol =
-            context_.addresses.symbol ? context_.addresses.symbol(address - back) : std::nullopt;
-        frame.offset = symbol ? symbol->offset + back : address;
+        const auto symbol = context_.addresses.frame(address, place);
+        frame.offset = symbol ? symbol->offset : address;
         if (symbol) frame.name = symbol->name;
         if (symbol && !symbol->module.empty()) frame.module = cat('[', symbol->module, ']');
         return frame;
     }
-    Frame user(std::uint32_t, std::uint64_t address, At) override {
+    Frame user(std::uint32_t, std::uint64_t address, FramePlace) override {
         Frame frame;
         frame.offset = address;
         return frame;

@@ -16,9 +16,8 @@ public:
     virtual ~ValueNames() = default;
 
     // What stands at an address. A frame without a name is printed as its address.
-    using At = Symbols::At;
-    virtual Frame kernel(std::uint64_t address, At at) = 0;
-    virtual Frame user(std::uint32_t pid, std::uint64_t address, At at) = 0;
+    virtual Frame kernel(std::uint64_t address, FramePlace place) = 0;
+    virtual Frame user(std::uint32_t pid, std::uint64_t address, FramePlace place) = 0;
     virtual std::optional<Symbols::FilePlace> file_place(std::uint32_t pid,
                                                          std::uint64_t address) = 0;
     // The addresses of a stack in a stack map, innermost first. Empty if there is none.

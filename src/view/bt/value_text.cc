@@ -226,12 +226,13 @@ std::string ValueWriter::word(const Type& type, Bytes bytes) const {
     switch (type.kind) {
         case Kind::kernel_symbol: {
             const auto address = load<std::uint64_t>(bytes);
-            return symbol_text(names_.kernel(address, ValueNames::At::code), address);
+            return symbol_text(names_.kernel(address, FramePlace::innermost), address);
         }
         case Kind::user_symbol: {
             const auto address = load<std::uint64_t>(bytes);
             return symbol_text(
-                names_.user(load<std::uint32_t>(bytes, 8), address, ValueNames::At::code), address);
+                names_.user(load<std::uint32_t>(bytes, 8), address, FramePlace::innermost),
+                address);
         }
         case Kind::inet:
             return inet_text(bytes);
@@ -254,7 +255,7 @@ std::string ValueWriter::word(const Type& type, Bytes bytes) const {
         case Kind::probe_name: {
             const auto name = tables_.names.find(number_of(type, bytes));
             if (name != tables_.names.end()) return name->second;
-            return names_.kernel(number_of(type, bytes), ValueNames::At::code).name;
+            return names_.kernel(number_of(type, bytes), FramePlace::innermost).name;
         }
         default:
             return {};
@@ -319,8 +320,7 @@ void ValueWriter::write_stack(std::string& out, const Type& type, Bytes bytes) c
     if (id < 0) return;
     std::vector<std::uint64_t> frames = names_.frames(type.map, id);
     if (type.frames > 0 && frames.size() > type.frames) frames.resize(type.frames);
-    // The first is where the processor is; from the others on calls return.
-    auto at = ValueNames::At::code;
+    auto at = FramePlace::innermost;
     for (const std::uint64_t address : frames) {
         if (type.form == Type::StackForm::raw) {
             append(out, std::string_view(hex(address)).substr(2)), out += '\n';
@@ -336,7 +336,7 @@ void ValueWriter::write_stack(std::string& out, const Type& type, Bytes bytes) c
             continue;
         }
         const Frame frame = is_user ? names_.user(pid, address, at) : names_.kernel(address, at);
-        at = ValueNames::At::after_call;
+        at = FramePlace::outer;
         const bool is_perf = type.form == Type::StackForm::perf;
         out += is_perf ? cat('\t', std::string_view(hex(address)).substr(2), ' ') : "        ";
         out += symbol_text(frame, address);

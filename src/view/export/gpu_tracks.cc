@@ -21,7 +21,8 @@ std::string place_of(const Field& field, RecordBytes record) {
 
 // An interrupt of the memory hubs' or the shader caches' translation (soc15_ih_clientid.h: VMC,
 // VMC1 and UTCL2), whose source 0 is a fault of a process's address space; before Vega, without
-// clients, the sources are 146 and 147 (ivsrcid_vislands30.h). As lib/amdgpu-irq.bpf has it.
+// clients, the sources are 146 and 147 (ivsrcid_vislands30.h). lib/amdgpu-irq.bpf has the same, as
+// a test sees.
 bool is_amd_fault(std::span<const Field* const> fields, RecordBytes record) {
     constexpr std::uint64_t kVmc = 0x12, kVmc1 = 0x06, kUtcl2 = 0x1b;
     const std::uint64_t client = integer_of(*fields[0], record),

@@ -11,10 +11,6 @@ namespace {
 
 using Kind = ValueType::Kind;
 
-Symbols::At at_of(ValueNames::Place place) {
-    return place == ValueNames::Place::outer_frame ? Symbols::At::after_call : Symbols::At::code;
-}
-
 // In stacks, calls from different places of one function are merged: the offset is dropped.
 std::string text_of(Frame frame, ValueNames::Place place) {
     if (place == ValueNames::Place::name) {
@@ -60,14 +56,14 @@ ValueNames LiveSymbols::names(ProbeFrames frames) {
     ValueNames names;
     names.kernel = [this](std::uint64_t address, ValueNames::Place place) {
         names_kernel_ = true;
-        return text_of(symbols_.kernel(address, at_of(place)), place);
+        return text_of(symbols_.kernel(address, frame_place(place)), place);
     };
     if (frames == ProbeFrames::left_out)
         names.is_probe = [this](std::uint64_t address, ValueNames::Place place) {
-            return is_probe_function(symbols_.kernel(address, at_of(place)).name);
+            return is_probe_function(symbols_.kernel(address, frame_place(place)).name);
         };
     names.user = [this](std::uint32_t pid, std::uint64_t address, ValueNames::Place place) {
-        return text_of(symbols_.user(pid, address, at_of(place)), place);
+        return text_of(symbols_.user(pid, address, frame_place(place)), place);
     };
     names.interrupt = [](std::uint32_t irq) { return device_of_interrupt(irq); };
     return names;

@@ -10,8 +10,7 @@ namespace {
 // In stacks, calls from different places of one function are merged: the offset is dropped.
 std::string symbol_text(const AddressNames& names, std::uint64_t address, ValueNames::Place place,
                         bool is_user = false) {
-    const bool is_outer = place == ValueNames::Place::outer_frame;
-    const auto symbol = names.frame(address, is_outer ? FramePlace::outer : FramePlace::innermost);
+    const auto symbol = names.frame(address, frame_place(place));
     if (!symbol) return {};
     Frame frame;
     frame.name = symbol->name;

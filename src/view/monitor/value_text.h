@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "base/symbol.h"
 #include "lang/program/types.h"
 #include "view/duration.h"
 
@@ -40,6 +41,10 @@ struct ValueNames {
     // CLOCK_MONOTONIC: shown as time of day, in JSON as seconds since 1970.
     std::function<std::string(std::uint64_t ns)> time;
 };
+
+constexpr FramePlace frame_place(ValueNames::Place place) {
+    return place == ValueNames::Place::outer_frame ? FramePlace::outer : FramePlace::innermost;
+}
 
 // How to read and show one member of a layout: resolved once, used for every record.
 struct ValuePlan {

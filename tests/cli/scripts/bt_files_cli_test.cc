@@ -134,6 +134,16 @@ BOOST_AUTO_TEST_CASE(a_variable_is_where_the_file_is_loaded) {
          cat("uretprobe:", built("probed"), ":worker_a { print(uaddr(\"counted\")) }")});
     BOOST_TEST(test::has(at_return.err, "is loaded to any address, which a return does not tell"),
                at_return.err);
+    const Ended at_begin = test::gpufs({"bt", "-e", "begin { print(uaddr(\"main\")) }"});
+    BOOST_TEST(test::has(at_begin.err, "uaddr() is for the probes of programs"), at_begin.err);
+}
+
+BOOST_AUTO_TEST_CASE(the_name_of_a_function_is_a_text_for_functions) {
+    test::Nest probed({built("probed")});
+    const Ended told = told_of(probed, cat("uprobe:", built("probed"),
+                                           ":worker_a { print(strlen(func)); "
+                                           "print(str_concat(func, \"!\")); exit() }"));
+    BOOST_TEST(told.out == "8\nworker_a!\n\n\n", told.err);
 }
 
 BOOST_AUTO_TEST_CASE(debug_files_lie_where_the_user_says) {

@@ -10,6 +10,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "base/cat.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "support/temp_folder.h"
@@ -71,6 +72,13 @@ BOOST_AUTO_TEST_CASE(a_directory_is_no_program) {
     BOOST_TEST(found("gpufs-x").starts_with("no program 'gpufs-x' is in $PATH"));
     make_directories((folder / "env").string());
     BOOST_TEST(found("env") == "/usr/bin/env");
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_is_gone_has_no_files) {
+    BOOST_CHECK_EXCEPTION(find_code_files("", {0x3fffffff}), Error, [](const Error& e) {
+        BOOST_TEST(e.what() == "there is no process 1073741823");
+        return true;
+    });
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_went_with_its_process_may_arrive_again) {

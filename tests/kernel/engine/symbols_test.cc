@@ -38,10 +38,9 @@ namespace {
 
 using test::Nest;
 using test::TempFolder;
-using At = Symbols::At;
-
-std::string at(Symbols& symbols, std::uint32_t pid, std::uint64_t address, At kind = At::code) {
-    return to_text(symbols.user(pid, address, kind));
+std::string at(Symbols& symbols, std::uint32_t pid, std::uint64_t address,
+               FramePlace place = FramePlace::innermost) {
+    return to_text(symbols.user(pid, address, place));
 }
 
 // A watched process that is gone, as the table knows it.
@@ -73,8 +72,9 @@ BOOST_AUTO_TEST_CASE(where_a_call_returns_to_belongs_to_the_caller) {
     Symbols symbols;
     const auto inner = nest.address("inner");
     BOOST_TEST(at(symbols, nest.pid(), inner) == "nest::inner<int> (nest)");
-    BOOST_TEST(at(symbols, nest.pid(), inner + 1, At::after_call) == "nest::inner<int>+0x1 (nest)");
-    const Frame before = symbols.user(nest.pid(), inner, At::after_call);
+    BOOST_TEST(at(symbols, nest.pid(), inner + 1, FramePlace::outer) ==
+               "nest::inner<int>+0x1 (nest)");
+    const Frame before = symbols.user(nest.pid(), inner, FramePlace::outer);
     BOOST_TEST(before.name != "nest::inner<int>");
 }
 
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(what_nobody_knows_is_an_address) {
     Nest nest;
     Symbols symbols;
     BOOST_TEST(at(symbols, nest.pid(), 0x10) == "0x10");
-    BOOST_TEST(at(symbols, nest.pid(), 0x10, At::after_call) == "0x10");
+    BOOST_TEST(at(symbols, nest.pid(), 0x10, FramePlace::outer) == "0x10");
     BOOST_TEST(at(symbols, 0, 0x1234) == "0x1234");
     BOOST_TEST(at(symbols, 0x3fffffff, 0x1234) == "0x1234");
     BOOST_TEST(to_text(symbols.kernel(0x1234)) == "0x1234");
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(an_exec_changes_what_addresses_mean) {
     nest.tell("exec " + directory.file("other"));
     BOOST_TEST(nest.address("inner") == inner);
     BOOST_TEST(at(symbols, nest.pid(), inner) == "nest::inner<int> (other)");
-    BOOST_TEST(to_text(symbols.user(nest.pid(), inner, At::code, before)) ==
+    BOOST_TEST(to_text(symbols.user(nest.pid(), inner, FramePlace::innermost, before)) ==
                "nest::inner<int> (nest-fixed)");
 }
 
@@ -394,7 +394,7 @@ BOOST_AUTO_TEST_CASE(addresses_of_the_kernel_have_names) {
     BOOST_TEST_REQUIRE(place != all.npos);
     const auto address = std::stoull(all.substr(all.rfind('\n', place) + 1, 16), nullptr, 16);
     BOOST_TEST(to_text(symbols.kernel(address + 4)) == "schedule+0x4");
-    BOOST_TEST(to_text(symbols.kernel(address + 1, At::after_call)) == "schedule+0x1");
+    BOOST_TEST(to_text(symbols.kernel(address + 1, FramePlace::outer)) == "schedule+0x1");
 }
 
 // How much this process has read since it began.

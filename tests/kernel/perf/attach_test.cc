@@ -125,19 +125,6 @@ BOOST_AUTO_TEST_CASE(samples_come_as_often_as_asked) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(one_task_can_be_sampled) {
-    const BpfMap counters = make_counters();
-    const Fd program = load_counter(BPF_PROG_TYPE_PERF_EVENT, counters);
-    Sampling sampling;
-    sampling.config = PERF_COUNT_SW_TASK_CLOCK;
-    sampling.period = 2'000'000;
-    sampling.pid = static_cast<int>(::getpid());
-    const Attachment attachment = attach_sampling(program.get(), sampling);
-    BOOST_TEST(attachment.how().starts_with("perf event"));
-    burn_until(counters, 10);
-    BOOST_TEST(counter(counters) >= 10u);
-}
-
 BOOST_AUTO_TEST_CASE(an_interval_fires_on_one_cpu) {
     const BpfMap counters = make_counters();
     const Fd program =

@@ -1,5 +1,4 @@
 #define BOOST_TEST_DYN_LINK
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/data/test_case.hpp>
@@ -42,52 +41,6 @@ BOOST_DATA_TEST_CASE(a_uprobe_counts_each_way, ut::data::make(kUprobeWays), way)
             [&](int program) { return attach_uprobe(program, place, by(way.hook, way.probe)); },
             call_targets, way.how);
     }
-}
-
-// A child that calls the target when told to.
-class Child {
-public:
-    Child() {
-        BOOST_TEST_REQUIRE(::pipe(go_) == 0);
-        pid_ = ::fork();
-        if (pid_ != 0) return;
-        char byte;
-        ::close(go_[1]);
-        if (::read(go_[0], &byte, 1) == 1) call_targets(kHits);
-        ::_exit(0);
-    }
-    ~Child() {
-        ::close(go_[0]);
-        ::close(go_[1]);
-        ::waitpid(pid_, nullptr, 0);
-    }
-    int pid() const { return pid_; }
-    void work() {
-        BOOST_TEST(::write(go_[1], "x", 1) == 1);
-        ::close(go_[1]);
-        ::waitpid(pid_, nullptr, 0);
-    }
-
-private:
-    int go_[2];
-    int pid_ = 0;
-};
-
-BOOST_DATA_TEST_CASE(a_uprobe_of_one_process_counts_no_other, ut::data::make(kUprobeWays), way) {
-    if (!is_here(way.hook)) return test::skip("needs BPF links for perf events");
-    const BpfMap counters = make_counters();
-    const Insns all = count_in(counters) + Insns{op::mov(0, 0), op::leave()};
-    const Fd program = load(kKprobe, all);
-    Child child;
-    UprobePlace place;
-    place.path = self();
-    place.offset = offset_of("gpufs_test_target");
-    place.pid = child.pid();
-    const Attachment attachment = attach_uprobe(program.get(), place, by(way.hook, way.probe));
-    call_targets(7);
-    BOOST_TEST(counter(counters) == 0u);
-    child.work();
-    BOOST_TEST(counter(counters) == static_cast<std::uint64_t>(kHits));
 }
 
 BOOST_DATA_TEST_CASE(a_usdt_semaphore_is_up_while_attached, ut::data::make(kUprobeWays), way) {

@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "lang/program/readable_name.h"
+#include "lang/program/function_pattern.h"
 
 namespace gpufs {
 namespace {

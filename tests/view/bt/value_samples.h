@@ -55,14 +55,14 @@ inline ByteVector text_bytes(std::string_view text, std::size_t size) {
 // A machine on which little is known.
 class KnownNames : public ValueNames {
 public:
-    Frame kernel(std::uint64_t address, At) override {
+    Frame kernel(std::uint64_t address, FramePlace) override {
         if (address < 0x1000) return {};
         return {"vfs_read", "", address - 0x1000, ""};
     }
     // main() ends with a call at 0x2ffe.
-    Frame user(std::uint32_t pid, std::uint64_t address, At at) override {
+    Frame user(std::uint32_t pid, std::uint64_t address, FramePlace place) override {
         if (pid != 7 || address < 0x2000) return {};
-        if (address >= (at == At::after_call ? 0x3000 : 0x2fff))
+        if (address >= (place == FramePlace::outer ? 0x3000 : 0x2fff))
             return {"next", "/bin/cat", address - 0x2fff, ""};
         return {"main", "/bin/cat", address - 0x2000, address == 0x2fff ? "cat.c:7" : ""};
     }
