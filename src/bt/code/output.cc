@@ -136,6 +136,13 @@ ir::Temp ProbeCode::Output::send(SentRecord record, const std::vector<const Expr
     return in_.send(at, bytes);
 }
 
+void ProbeCode::Output::warn(const char* text) {
+    SentRecord warning;
+    warning.kind = SentRecord::Kind::warnf;
+    warning.text = text;
+    send(std::move(warning), {});
+}
+
 void ProbeCode::Output::exit() {
     SentRecord record;
     record.kind = SentRecord::Kind::exit;

@@ -219,6 +219,13 @@ BOOST_AUTO_TEST_CASE(len_is_how_many_frames_a_stack_shows) {
                "map)\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_path_that_is_no_cgroup_is_refused) {
+    BOOST_TEST(test::script_refusal("begin { print(cgroupid(\"/proc\")) }") ==
+               "stdin:1:24-31: ERROR: Failed to retrieve the id of cgroup '/proc'\n"
+               "HINT: it is to be a directory of the cgroup2 file system, or a path below its "
+               "mount\n");
+}
+
 BOOST_AUTO_TEST_SUITE(types, *ut::precondition(test::has_types))
 
 BOOST_AUTO_TEST_CASE(the_kernels_types_are_listed) {
