@@ -226,6 +226,15 @@ BOOST_AUTO_TEST_CASE(a_path_that_is_no_cgroup_is_refused) {
                "mount\n");
 }
 
+BOOST_AUTO_TEST_CASE(the_scripts_own_texts_are_printed_as_they_are) {
+    const std::string red = "\x1b[31m";
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-e",
+         "begin { @n = 1; print(\"\\033[31mred\"); $held = \"\\033[31mheld\"; print($held); "
+         "printf(\"%s%s|\\n\", @n > 0 ? \"\\033[31m\" : \"\", $held); clear(@n) }"});
+    BOOST_TEST(ended.out == cat(red, "red\n\\x1b[31mheld\n", red, "\\x1b[31mheld|\n\n\n"));
+}
+
 BOOST_AUTO_TEST_SUITE(types, *ut::precondition(test::has_types))
 
 BOOST_AUTO_TEST_CASE(the_kernels_types_are_listed) {
