@@ -38,7 +38,7 @@ static int depth;
 #define USED(x) __asm__ volatile("" : : "r"(x) : "memory")
 
 static inline __attribute__((always_inline)) long twice(long value) {
-    long result = value * 2;
+    long result = value * 2;  // doubled
     USED(result);
     return result;
 }
@@ -63,7 +63,7 @@ NOINLINE static long work(struct request *req, int n, const char *text) {  // be
            "part=%d\n",
            sum, small, negative, is_odd, local.id, shared_total, own_flags, own_text,
            shared_parts[1].id);
-    shared_total += twice(sum);
+    shared_total += twice(sum);  // doubles
     return sum + small + negative + is_odd;
 }
 

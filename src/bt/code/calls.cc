@@ -198,7 +198,8 @@ Value ProbeCode::Calls::cgroupid() {
     const std::string path = *literal_of(argument(0));
     const auto id = in_.shared_.world().cgroup_id(path);
     if (!id)
-        in_.fail(argument(0).at, gpufs::cat("Failed to retrieve the id of cgroup '", path, '\''));
+        in_.fail(argument(0).at, gpufs::cat("Failed to retrieve the id of cgroup '", path, '\''),
+                 "it is to be a directory of the cgroup2 file system, or a path below its mount");
     return number_value(*id, type_);
 }
 

@@ -21,6 +21,7 @@ private:
     Value delete_();
     Value has_key();
     Value len();
+    Value stack_depth();
     Value str();
     Value buf();
     Value strncmp();

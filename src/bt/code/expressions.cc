@@ -16,6 +16,8 @@ using Kind = Type::Kind;
 
 // The kernel takes no more, which nested unrolled loops would reach.
 constexpr std::size_t kMostInstructions = 100'000;
+constexpr const char* kOutOfBounds =
+    "Array access out of bounds. This can lead to unexpected results.";
 constexpr const char* kDividedByZero =
     "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the "
     "result.";
@@ -305,9 +307,16 @@ Value ProbeCode::eval_index(const Expr& expr) {
     if (of.bytes || of.literal || of.is_task_name)
         return eval_own_index(of, *expr.operands[1], stride, element);
     const ir::Temp base = address_of(of);
-    const ir::Temp at =
-        code_.compute(ir::Op::add, ir::kU64, base,
-                      code_.compute(ir::Op::mul, ir::kU64, number(*expr.operands[1]), stride));
+    const ir::Operand index = number(*expr.operands[1]);
+    // A structure that ends in one of what it has several of says 0 or 1.
+    if (type.is(Kind::array) && type.count > 1 && index.temp()) {
+        const ir::Label is_inside = code_.new_label();
+        code_.branch(ir::Cmp::lt, ir::kU64, index, type.count, is_inside);
+        Output(*this, *expr.operands[1]).warn(kOutOfBounds);
+        code_.bind(is_inside);
+    }
+    const ir::Temp at = code_.compute(ir::Op::add, ir::kU64, base,
+                                      code_.compute(ir::Op::mul, ir::kU64, index, stride));
     return remote_value(at, space_of(of), element);
 }
 
@@ -324,10 +333,13 @@ Value ProbeCode::eval_own_index(const Value& of, const Expr& index, std::size_t 
     if (!known) {
         // Through the helper: old kernels do not load from the stack at an offset that they do not
         // know.
-        const ir::Label done = code_.new_label();
+        const ir::Label done = code_.new_label(), is_inside = code_.new_label();
         const ir::Temp at = code_.new_temp(ir::kU64);
         code_.assign(at, number(index));
-        code_.branch(ir::Cmp::ge, ir::kU64, at, count, done);
+        code_.branch(ir::Cmp::lt, ir::kU64, at, count, is_inside);
+        if (of.type->is(Kind::array)) Output(*this, index).warn(kOutOfBounds);
+        code_.jump(done);
+        code_.bind(is_inside);
         const ir::Temp place = code_.compute(ir::Op::add, ir::kU64, address_of(from),
                                              code_.compute(ir::Op::mul, ir::kU64, at, stride));
         read(made, element->bytes, place, Space::kernel);
@@ -386,10 +398,7 @@ ir::Operand ProbeCode::arithmetic(BinaryOp op, ir::Type type, ir::Operand a, ir:
     const ir::Label divide = code_.new_label();
     code_.assign(result, 1);
     code_.branch(ir::Cmp::ne, ir::kU64, b, 0, divide);
-    SentRecord warning;
-    warning.kind = SentRecord::Kind::warnf;
-    warning.text = kDividedByZero;
-    Output(*this, at).send(std::move(warning), {});
+    Output(*this, at).warn(kDividedByZero);
     code_.jump(done);
     code_.bind(divide);
     code_.assign(result, code_.compute(ir_op(op), type, a, b));

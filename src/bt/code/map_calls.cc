@@ -1,6 +1,6 @@
 #include "bt/code/calls.h"
 
-// Functions of maps: taking elements away, asking for them, counting them.
+// Functions of maps: taking elements away, asking for them, counting them; and frames of stacks.
 namespace gpufs::bt {
 
 // delete(@m[k], …) or delete(@m, k).
@@ -38,7 +38,10 @@ Value ProbeCode::Calls::has_key() {
 
 // A function of its own counts: the kernel says how many elements there are from Linux 6.6 on only.
 Value ProbeCode::Calls::len() {
-    const TypedMap& map = in_.map_of(*call_.operands[0]);
+    const Expr& of = argument(0);
+    if (of.kind != Expr::Kind::map || !of.operands.empty() || !in_.map_of(of).is_keyed)
+        return stack_depth();
+    const TypedMap& map = in_.map_of(of);
     const char* const name = "count_elements";
     if (!in_.shared_.program().find_subprogram(name)) {
         ir::Code count;
@@ -58,6 +61,19 @@ Value ProbeCode::Calls::len() {
                {in_.map_symbol(map), code_.symbol(Relocation::to(Relocation::Kind::callback, name)),
                 code_.address(counter), 0});
     return number_value(code_.load(counter, ir::kU64), type_);
+}
+
+// As many as are shown: of a kernel stack more are kept.
+Value ProbeCode::Calls::stack_depth() {
+    const TypePtr stack = in_.type_of(argument(0));
+    const ir::Temp depth = code_.new_temp(ir::kU64);
+    code_.assign(depth, code_.call(in_.shared_.depth_function_of(*stack),
+                                   {code_.convert(in_.number(argument(0)), ir::kU32)}));
+    const ir::Label fits = code_.new_label();
+    code_.branch(ir::Cmp::le, ir::kU64, depth, stack->frames, fits);
+    code_.assign(depth, stack->frames);
+    code_.bind(fits);
+    return number_value(depth, type_);
 }
 
 }  // namespace gpufs::bt

@@ -37,6 +37,12 @@ SentRecord::Kind kind_of(Fn function) {
     }
 }
 
+// A text in quotes, or one of two.
+bool is_own_text(const Expr& expr) {
+    if (expr.kind != Expr::Kind::ternary) return expr.kind == Expr::Kind::string;
+    return expr.operands[1] && is_own_text(*expr.operands[1]) && is_own_text(*expr.operands[2]);
+}
+
 }  // namespace
 
 void ProbeCode::put_record_id(const std::string& record, const Local& to) {
@@ -113,7 +119,7 @@ ir::Temp ProbeCode::Output::send(SentRecord record, const std::vector<const Expr
     for (const Expr* value : values) {
         const TypePtr type = in_.type_of(*value);
         end = align_up(end, kWord);
-        record.values.push_back({type, end});
+        record.values.push_back({type, end, is_own_text(*value)});
         end += type->bytes;
     }
     const std::size_t bytes = align_up(end, kWord);
@@ -134,6 +140,13 @@ ir::Temp ProbeCode::Output::send(SentRecord record, const std::vector<const Expr
     if (values.empty() && bytes > sizeof(std::uint32_t))
         code_.store(at.place(sizeof(std::uint32_t)), 0, ir::kU32);
     return in_.send(at, bytes);
+}
+
+void ProbeCode::Output::warn(const char* text) {
+    SentRecord warning;
+    warning.kind = SentRecord::Kind::warnf;
+    warning.text = text;
+    send(std::move(warning), {});
 }
 
 void ProbeCode::Output::exit() {

@@ -64,7 +64,7 @@ MapDeclaration global_of(const char* name, std::size_t bytes) {
 void note_stacks(Layout& layout, const Type& type, std::size_t at = 0) {
     for (const Type::Field& field : type.fields)
         note_stacks(layout, *field.type, at + field.offset);
-    if (!type.is(Kind::kernel_stack) && !type.is(Kind::user_stack)) return;
+    if (!type.is_stack()) return;
     ValueType stack;
     stack.kind =
         type.is(Kind::kernel_stack) ? ValueType::Kind::kernel_stack : ValueType::Kind::user_stack;
@@ -258,6 +258,12 @@ std::string ScriptCode::stack_function_of(const Type& stack) {
     declare_stacks(program(), stack.map, kStacks,
                    std::min(Type::kMostFrames, stack.frames + (is_kernel ? kOfProbe : 0)));
     return stack_function(*program().find_map(stack.map));
+}
+
+std::string ScriptCode::depth_function_of(const Type& stack) {
+    stack_function_of(stack);
+    const MapDeclaration map = *program().find_map(stack.map);
+    return depth_function(program(), map);
 }
 
 std::string ScriptCode::send_function() {

@@ -65,6 +65,7 @@ public:
     std::string series_function_of(const TypedMap& map);
     // The function get_stackid() of the map of stacks that a type names.
     std::string stack_function_of(const Type& stack);
+    std::string depth_function_of(const Type& stack);
     // The function that sends: arguments: the context, the record's address, its bytes; 0, or what
     // the kernel says of a record that was lost.
     std::string send_function();

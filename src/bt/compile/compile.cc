@@ -17,6 +17,8 @@ namespace {
 
 // Of a part of a key that is no name, as in @[nsecs / 2].
 constexpr const char* kUnnamedKey = "key";
+// What tables call the columns of values.
+constexpr std::string_view kValueNames[] = {"count", "sum", "avg", "min", "max", "value"};
 
 // Every so many events, where the script does not say it.
 std::uint64_t default_period(const std::string& event) {
@@ -207,7 +209,8 @@ private:
         const bool is_word = key->kind == Expr::Kind::identifier ||
                              key->kind == Expr::Kind::variable || key->kind == Expr::Kind::member ||
                              key->kind == Expr::Kind::call;
-        return is_word ? key->text : kUnnamedKey;
+        const bool is_taken = std::ranges::count(kValueNames, key->text) != 0;
+        return is_word && !is_taken ? key->text : kUnnamedKey;
     }
 
     void add_program(const Instance& instance, ScriptCode& shared) {

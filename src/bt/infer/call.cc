@@ -110,11 +110,16 @@ TypePtr Inference::type_of_element_call(const Expr& expr, const FunctionRow&) {
 TypePtr Inference::type_of_len(const Expr& expr, const FunctionRow&) {
     const Expr& of = *expr.operands[0];
     if (of.kind == Expr::Kind::map && of.operands.empty()) {
-        requires_keys(expr, map_of(of));
-        return integer_type(kWord, true);
+        const TypedMap& map = map_of(of);
+        if (map.is_keyed || !map.value || !map.value->is_stack()) {
+            requires_keys(expr, map);
+            return integer_type(kWord, true);
+        }
     }
-    complain(expr.at, "len() counts the elements of a map");
-    return nullptr;
+    const TypePtr type = type_of(of);
+    if (type && !type->is_stack())
+        complain(expr.at, "call to len() expects a map, ustack, or kstack");
+    return integer_type(kWord, true);
 }
 
 // A map by its name, and where there are more arguments, its key. delete(@m[k]) has one argument,

@@ -369,6 +369,7 @@ TypePtr Inference::type_of_index(const Expr& expr) {
 TypePtr Inference::type_of_unary(const Expr& expr) {
     const TypePtr of = type_of(*expr.operands[0]);
     if (!of) return nullptr;
+    check_folds(expr);
     if (expr.unary == UnaryOp::address_of) {
         if (expr.operands[0]->kind == Expr::Kind::variable) return pointer_type(of, Space::kernel);
         complain(expr.at, "only variables have an address here");
@@ -392,6 +393,12 @@ TypePtr Inference::type_of_unary(const Expr& expr) {
     return nullptr;
 }
 
+void Inference::check_folds(const Expr& expr) {
+    if (!in_.options.is_old && overflows(expr, *instance_, in_.table))
+        complain(expr.at, "unable to fold literals due to overflow or underflow",
+                 "the result does not fit in 64 bits");
+}
+
 TypePtr Inference::type_of_binary(const Expr& expr) {
     TypePtr a = type_of(*expr.operands[0]), b = type_of(*expr.operands[1]);
     if (takes_other_operand_ && !a) a = b;
@@ -402,6 +409,7 @@ TypePtr Inference::type_of_binary(const Expr& expr) {
     } else if (expr.binary >= BinaryOp::eq && expr.binary <= BinaryOp::ge) {
         return type_of_comparison(expr, a, b);
     } else if (a->is_number() && b->is_number()) {
+        check_folds(expr);
         const auto is_plain = [&](std::size_t i) {
             const auto number = constant(*expr.operands[i]);
             return number && *number >= 0;

@@ -159,6 +159,8 @@ private:
     void complain(const SourceRef& at, std::string_view message, std::string_view hint = {}) {
         if (is_final_) in_.complain(at, message, hint);
     }
+    // Complains of a constant operator whose result does not fit.
+    void check_folds(const Expr& expr);
     std::optional<std::int64_t> constant(const Expr& expr) const {
         return constant_of(expr, *instance_, in_.table);
     }

@@ -115,7 +115,41 @@ std::optional<Number> number_of(const Expr& expr, const Leaf& leaf) {
     }
 }
 
+template <class T>
+bool wraps(BinaryOp op, T a, T b) {
+    T result;
+    switch (op) {
+        case BinaryOp::add:
+            return __builtin_add_overflow(a, b, &result);
+        case BinaryOp::sub:
+            return __builtin_sub_overflow(a, b, &result);
+        case BinaryOp::mul:
+            return __builtin_mul_overflow(a, b, &result);
+        case BinaryOp::shl:
+        case BinaryOp::shr:
+            return static_cast<std::uint64_t>(b) >= 64;
+        default:
+            return false;
+    }
+}
+
 }  // namespace
+
+bool overflows(const Expr& expr, const Leaf& leaf) {
+    const bool is_unary = expr.kind == Expr::Kind::unary;
+    if (!is_unary && expr.kind != Expr::Kind::binary) return false;
+    const auto a = number_of(*expr.operands[0], leaf);
+    if (is_unary)
+        return a && expr.unary == UnaryOp::negate && a->is_unsigned &&
+               a->bits > std::uint64_t{1} << 63;
+    const auto b = number_of(*expr.operands[1], leaf);
+    if (!a || !b) return false;
+    if (!a->is_unsigned && !b->is_unsigned)
+        return wraps(expr.binary, a->as_signed(), b->as_signed());
+    // What is negative with what fits only without a sign.
+    if (a->is_negative() || b->is_negative()) return expr.binary <= BinaryOp::mul;
+    return wraps(expr.binary, a->bits, b->bits);
+}
 
 std::optional<std::int64_t> constant_value(
     const Expr& expr, const std::function<std::optional<std::int64_t>(const Expr&)>& leaf) {

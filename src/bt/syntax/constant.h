@@ -15,4 +15,9 @@ namespace gpufs::bt {
 std::optional<std::int64_t> constant_value(
     const Expr& expr, const std::function<std::optional<std::int64_t>(const Expr&)>& leaf);
 
+// Whether the result of an operator and its operands, which are constants, does not fit in 64 bits,
+// or a shift is one of 64 and more.
+bool overflows(const Expr& expr,
+               const std::function<std::optional<std::int64_t>(const Expr&)>& leaf);
+
 }  // namespace gpufs::bt

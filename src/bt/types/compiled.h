@@ -42,6 +42,7 @@ struct ScriptMap {
 struct SentValue {
     TypePtr type;
     std::size_t offset = 0;  // in bytes, from the record's beginning, where a u32 is the id
+    bool is_own = false;     // a text that the script itself has: it is printed as it is
 };
 
 // A record that programs send, and what the reader does when it comes, in order of coming.

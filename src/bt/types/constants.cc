@@ -46,9 +46,10 @@ std::optional<std::string> known_probe_text(const Expr& expr, const Instance& in
     return std::nullopt;
 }
 
-std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instance,
-                                        const TypeTable& table) {
-    return constant_value(expr, [&](const Expr& leaf) -> std::optional<std::int64_t> {
+namespace {
+
+auto numbers_of(const Instance& instance, const TypeTable& table) {
+    return [&](const Expr& leaf) -> std::optional<std::int64_t> {
         switch (leaf.kind) {
             case Expr::Kind::positional_count:
                 return static_cast<std::int64_t>(leaf.number);
@@ -70,7 +71,18 @@ std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instan
             default:
                 return std::nullopt;
         }
-    });
+    };
+}
+
+}  // namespace
+
+std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instance,
+                                        const TypeTable& table) {
+    return constant_value(expr, numbers_of(instance, table));
+}
+
+bool overflows(const Expr& expr, const Instance& instance, const TypeTable& table) {
+    return overflows(expr, numbers_of(instance, table));
 }
 
 }  // namespace gpufs::bt

@@ -13,6 +13,8 @@ namespace gpufs::bt {
 // enumerators, sizeof, and what is computed of such. `instance` has the types.
 std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instance,
                                         const TypeTable& table);
+// Whether such an operator's result has no room in 64 bits.
+bool overflows(const Expr& expr, const Instance& instance, const TypeTable& table);
 // The text of a string literal, or of an argument ($1).
 std::optional<std::string> literal_of(const Expr& expr);
 

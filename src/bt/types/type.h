@@ -102,6 +102,7 @@ struct Type {
 
     bool is(Kind k) const { return kind == k; }
     bool is_number() const { return kind == Kind::integer || kind == Kind::boolean; }
+    bool is_stack() const { return is(Kind::kernel_stack) || is(Kind::user_stack); }
     bool is_aggregation() const { return kind >= Kind::count; }
     bool is_histogram() const { return is(Kind::hist) || is(Kind::lhist); }
     // In a map, an element for each key and slot (ScriptMap): histograms and time series.

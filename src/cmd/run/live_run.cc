@@ -202,10 +202,14 @@ void LiveRun::open_symbols() {
     const bool has_user = std::ranges::any_of(
         choices_.all_scripts(), [](const bt::Compiled* one) { return one->has_user_addresses; });
     const auto scripts = choices_.all_scripts();
-    const bool has_lines = choices_.lines || std::ranges::any_of(scripts, [](const auto* one) {
-                               return one->has_user_addresses && one->output.wants_lines();
-                           });
-    symbols_.emplace(monitor_, has_lines ? CodeFile::Lines::yes : CodeFile::Lines::no, has_user);
+    const bool scripts_want = std::ranges::any_of(scripts, [](const auto* one) {
+        return one->has_user_addresses && one->output.wants_lines();
+    });
+    symbols_.emplace(monitor_,
+                     scripts_want     ? CodeFile::Lines::and_inlined
+                     : choices_.lines ? CodeFile::Lines::yes
+                                      : CodeFile::Lines::no,
+                     has_user);
     const std::uint32_t pid = wanted_process(monitor_.program(), choices_.parameters);
     Symbols::Visit visit;
     if (unwinder_ || arriving_.are_awaited())

@@ -110,7 +110,7 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
             return message(record, bytes);
         case Kind::print: {
             const bt::SentValue& value = record.values.front();
-            return output_.value(*value.type, bytes.subspan(value.offset));
+            return output_.value(value, bytes.subspan(value.offset));
         }
         case Kind::print_map:
             return print_map(record, bytes);
@@ -206,7 +206,7 @@ void ScriptPrinter::print_entry(const bt::SentRecord& record, bt::Bytes bytes) {
     if (!map.value->has_slots()) {
         // What is not there shows zeros.
         contents->lookup(key, value);
-        return output_.value(*map.value, value);
+        return output_.value({map.value}, value);
     }
     const bool is_series = map.value->is(bt::Type::Kind::tseries);
     const std::uint64_t slots = is_series ? map.value->count : map.value->slots();

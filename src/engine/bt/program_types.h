@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bt/types/world.h"
-#include "engine/probe/debug_info.h"
+#include "engine/symbols/debug_info.h"
 #include "lang/dwarf/type.h"
 
 namespace gpufs::bt {

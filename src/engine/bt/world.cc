@@ -1,6 +1,8 @@
 #include "engine/bt/world.h"
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <string_view>
@@ -147,7 +149,8 @@ std::optional<std::uint64_t> KernelWorld::cgroup_id(const std::string& path) {
     for (const std::string& place : places) {
         // The id is the number of the directory (cgroup_id() of include/linux/cgroup.h).
         struct stat status;
-        if (::stat((place + "/cgroup.procs").c_str(), &status) == 0 &&
+        struct statfs system;
+        if (::statfs(place.c_str(), &system) == 0 && system.f_type == CGROUP2_SUPER_MAGIC &&
             ::stat(place.c_str(), &status) == 0)
             return status.st_ino;
     }

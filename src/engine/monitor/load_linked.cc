@@ -71,7 +71,10 @@ void require_helpers(const Program& program, const Linked& linked, std::uint32_t
 // What would help against a refusal, where that is known.
 std::string hint_about(const VerifierError& refusal, BpfFeatures& features) {
     const bool is_endless = refusal.evidence().find("infinite loop") != std::string::npos;
-    if (!is_endless || features.has(BpfFeature::callbacks)) return {};
+    if (!is_endless) return {};
+    if (features.has(BpfFeature::callbacks))
+        return "the kernel sees no end of this loop: let it end at a number of turns, which a "
+               "variable or a register counts";
     return "this kernel goes through all turns of a loop in advance; Linux 5.17 or later does not";
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/probe/debug_info.h"
+#include "engine/symbols/debug_info.h"
 
 namespace gpufs {
 

@@ -5,7 +5,7 @@
 
 #include "base/source.h"
 #include "engine/probe/code_spots.h"
-#include "engine/probe/debug_info.h"
+#include "engine/symbols/debug_info.h"
 #include "lang/probe/variable_path.h"
 #include "lang/program/types.h"
 #include "lang/variable/variable_value.h"

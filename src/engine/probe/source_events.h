@@ -6,8 +6,8 @@
 
 #include "base/source.h"
 #include "engine/probe/code_spots.h"
-#include "engine/probe/debug_info.h"
 #include "engine/probe/planned_event.h"
+#include "engine/symbols/debug_info.h"
 #include "lang/probe/definition.h"
 
 namespace gpufs {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/source.h"
-#include "engine/probe/debug_info.h"
+#include "engine/symbols/debug_info.h"
 
 namespace gpufs {
 

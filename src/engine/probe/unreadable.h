@@ -5,8 +5,8 @@
 
 #include "base/source.h"
 #include "engine/probe/code_spots.h"
-#include "engine/probe/debug_info.h"
 #include "engine/probe/program_object.h"
+#include "engine/symbols/debug_info.h"
 #include "lang/probe/variable_path.h"
 
 namespace gpufs {

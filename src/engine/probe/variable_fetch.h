@@ -6,7 +6,7 @@
 
 #include "base/source.h"
 #include "engine/probe/code_spots.h"
-#include "engine/probe/debug_info.h"
+#include "engine/symbols/debug_info.h"
 #include "lang/dwarf/location.h"
 #include "lang/dwarf/scope.h"
 #include "lang/dwarf/type.h"

@@ -11,6 +11,7 @@
 #include <array>
 #include <new>
 
+#include "base/cat.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -158,6 +159,7 @@ void MappedFiles::forget_some(Id but) {
         if ((functions <= kMostFunctions && read <= kMostRead) || !oldest) return;
         File& file = files_[*oldest];
         file.lines.reset();
+        file.inlined.reset();
         file.fd = file.code->take_file();
         file.code.reset();
         wait(*oldest);
@@ -191,6 +193,27 @@ Fd MappedFiles::open_again(Id id) const {
     const int open = file.code ? file.code->file() : file.fd.get();
     if (open != -1) return Fd(::fcntl(open, F_DUPFD_CLOEXEC, 0));
     return file.is_useless ? Fd() : open_by_path(file);
+}
+
+// By its path, beside which its debug file may be; by what is open where we see another file there.
+std::unique_ptr<DebugInfo> MappedFiles::debug_info(Id id) const {
+    const File& file = files_[id];
+    const Fd open = open_again(id);
+    const bool is_ours = file.root == 0 && open_by_path(file);
+    try {
+        return DebugInfo::open(is_ours ? file.path : cat("/proc/self/fd/", open.get()));
+    } catch (const Error&) {
+        return nullptr;
+    }
+}
+
+std::vector<InlinedFunction> MappedFiles::inlined_at(Id id, std::uint64_t offset) {
+    const CodeFile* const from = with_lines_ == CodeFile::Lines::and_inlined ? code(id) : nullptr;
+    const auto address = from ? from->address_of(offset) : std::nullopt;
+    if (!address) return {};
+    File& file = files_[id];
+    if (!file.inlined) file.inlined = std::make_unique<InlinedFunctions>(debug_info(id));
+    return file.inlined->find(*address);
 }
 
 std::string MappedFiles::source_at(Id id, std::uint64_t offset) {

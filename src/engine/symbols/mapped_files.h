@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "engine/symbols/inlined_functions.h"
 #include "engine/symbols/source_lines.h"
 #include "kernel/elf/code_file.h"
 #include "kernel/host/root_directory.h"
@@ -50,6 +51,8 @@ public:
 
     // "libc.so.6", "[vdso]"; empty for kAnonymous.
     const std::string& name(Id id) const { return files_[id].name; }
+    // As its processes see it.
+    const std::string& path(Id id) const { return files_[id].path; }
 
     // The functions of a file; null if it cannot be read any more or is not a program. Valid until
     // the next call.
@@ -59,6 +62,8 @@ public:
     Fd open_again(Id id) const;
     // The source line of the code at this offset of the file: "main.cc:42"; empty if unknown.
     std::string source_at(Id id, std::uint64_t offset);
+    // The inlined functions that this code is of; empty without Lines::and_inlined.
+    std::vector<InlinedFunction> inlined_at(Id id, std::uint64_t offset);
 
 private:
     struct File {
@@ -68,12 +73,14 @@ private:
         Fd fd;                 // open until it is read
         std::unique_ptr<CodeFile> code;
         std::unique_ptr<SourceLines> lines;
+        std::unique_ptr<InlinedFunctions> inlined;
         std::uint64_t last_question = 0;
         bool is_useless = false;  // not a program, or not found
     };
 
     std::size_t root_of(int pid);
     Fd open_by_path(const File& file) const;
+    std::unique_ptr<DebugInfo> debug_info(Id id) const;
     void open(Id id, int pid, const MappedRange& range);
     void wait(Id id);
     void forget_some(Id but);

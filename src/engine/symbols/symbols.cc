@@ -94,6 +94,8 @@ Frame Symbols::in_file(MappedFiles::Id file, std::uint64_t offset) {
             frame.offset = function->past;
         }
         frame.source = files_.source_at(file, offset);
+        frame.inlined = files_.inlined_at(file, offset);
+        frame.path = files_.path(file);
     }
     if (known_.size() >= kMostKnown) known_.clear();
     return known_.emplace(key, std::move(frame)).first->second;

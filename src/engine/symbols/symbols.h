@@ -25,7 +25,9 @@ struct Frame {
     // From the function's begin. Without a function, in the module's file as its own headers count
     // (what addr2line takes). Without a module, the address.
     std::uint64_t offset = 0;
-    std::string source;  // "main.cc:42"
+    std::string source;                         // "main.cc:42"
+    std::string path = {};                      // of the module's file
+    std::vector<InlinedFunction> inlined = {};  // at the address, the innermost first
 
     bool operator==(const Frame&) const = default;
 };
@@ -35,7 +37,8 @@ struct Frame {
 // itself.
 class Symbols {
 public:
-    // Lines::yes looks for source lines, too, which takes some milliseconds a file.
+    // Lines::yes looks for source lines, too, which takes some milliseconds a file,
+    // Lines::and_inlined also for inlined functions.
     explicit Symbols(CodeFile::Lines lines = CodeFile::Lines::no)
         : files_(lines), processes_(files_) {}
     Symbols(const Symbols&) = delete;

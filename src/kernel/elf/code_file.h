@@ -19,7 +19,7 @@ namespace gpufs {
 // bytes per function; names are read from the file, which stays open.
 class CodeFile {
 public:
-    enum class Lines { no, yes };
+    enum class Lines { no, yes, and_inlined };
 
     // Reads the symbols of `file`, whose path as seen from `root` is `path`. Ignores a symbol table
     // larger than 1 GB. Throws SysError, and Error if the file is not ELF.

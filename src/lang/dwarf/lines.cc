@@ -312,6 +312,11 @@ std::optional<SourceLine> find_source_line(std::string_view unit, const LineText
     return source;
 }
 
+std::string source_file_name(std::string_view unit, const LineTexts& texts, std::uint64_t number) {
+    const auto header = parse_header(unit);
+    return header ? name_of_file(*header, number, texts) : std::string();
+}
+
 std::vector<std::string> line_unit_files(std::string_view unit, const LineTexts& texts) {
     std::vector<std::string> files;
     const auto header = parse_header(unit);

@@ -44,6 +44,9 @@ struct SourceLine {
 std::optional<SourceLine> find_source_line(std::string_view unit, const LineTexts& texts,
                                            std::uint64_t address);
 
+// A file by the number that rows have, without its directory; empty if the unit has none.
+std::string source_file_name(std::string_view unit, const LineTexts& texts, std::uint64_t number);
+
 // The paths of a unit's files, by the numbers that rows have; relative ones are below the directory
 // in which the unit was compiled.
 std::vector<std::string> line_unit_files(std::string_view unit, const LineTexts& texts);

@@ -112,7 +112,7 @@ void set_address(Item& item, const Address& address) {
 
 // Signed division without the instruction, which Linux has only since 6.6: divides the magnitudes
 // and restores the sign. `s ^ x - s` negates x if s is -1 and leaves it if s is 0.
-RegId emit_signed_division(Code::Body& body, Op op, RegId a, RegId b) {
+RegId emit_signed_division(Code::Body& body, Op op, RegId a, const Operand& by) {
     const auto negated_where = [&](RegId value, RegId sign) {
         emit_alu(body, AluOp::xor_, value, sign);
         emit_alu(body, AluOp::sub, value, sign);
@@ -124,13 +124,20 @@ RegId emit_signed_division(Code::Body& body, Op op, RegId a, RegId b) {
     };
     const RegId sign_a = copy(a);
     emit_alu(body, AluOp::arsh, sign_a, 63);
-    const RegId sign_b = copy(b);
-    emit_alu(body, AluOp::arsh, sign_b, 63);
     const RegId result = copy(a);
     negated_where(result, sign_a);
+    const AluOp alu = op == Op::div ? AluOp::div : AluOp::mod;
+    if (!by.temp() && static_cast<std::int64_t>(by.number()) > 0 && fits_s32(by.number())) {
+        emit_alu(body, alu, result, static_cast<__s32>(by.number()));
+        negated_where(result, sign_a);
+        return result;
+    }
+    const RegId b = in_register(body, by);
+    const RegId sign_b = copy(b);
+    emit_alu(body, AluOp::arsh, sign_b, 63);
     const RegId divisor = copy(b);
     negated_where(divisor, sign_b);
-    emit_alu(body, op == Op::div ? AluOp::div : AluOp::mod, result, divisor);
+    emit_alu(body, alu, result, divisor);
     if (op == Op::div) emit_alu(body, AluOp::xor_, sign_a, sign_b);
     negated_where(result, sign_a);
     return result;
@@ -204,8 +211,7 @@ Temp Code::compute(Op op, Type type, Operand a, Operand b) {
         return result;
     }
     if (is_division && type.is_signed) {
-        const RegId dividend = in_register(*body_, a), divisor = in_register(*body_, b);
-        emit_move(*body_, result.id, emit_signed_division(*body_, op, dividend, divisor));
+        emit_move(*body_, result.id, emit_signed_division(*body_, op, in_register(*body_, a), b));
     } else {
         emit_operand(*body_, result.id, a);
         // The 32-bit instructions truncate their result.

@@ -214,6 +214,38 @@ void define_stack_function(Program& program, const MapDeclaration& map) {
                  map.at);
 }
 
+std::string depth_function(Program& program, const MapDeclaration& map) {
+    std::string name = cat("stack_depth.", map.name);
+    if (program.find_subprogram(name)) return name;
+    ir::Code code;
+    const ir::Temp id = code.argument(1), at = code.new_temp(ir::kU64);
+    const ir::Label again = code.new_label(), done = code.new_label();
+    const ir::Slot key = code.new_slot(sizeof(std::uint32_t), sizeof(std::uint32_t));
+    const ir::Slot depth = code.new_slot(kFrameBytes);
+    code.store(depth, 0, ir::kU64);
+    code.store(key, id, ir::kU32);
+    const ir::Temp entry = code.call(
+        BPF_FUNC_map_lookup_elem,
+        {code.symbol(Relocation::to(Relocation::Kind::map, map.name)), code.address(key)});
+    code.branch(ir::Cmp::eq, ir::kU64, entry, 0, done);
+    code.assign(at, 0);
+    code.bind(again);
+    const ir::Temp frame = code.compute(ir::Op::add, ir::kU64, entry, at);
+    code.branch(ir::Cmp::eq, ir::kU64, code.load({frame, kFrameBytes}, ir::kU64), 0, done);
+    // Of a sum the verifier would follow each value there may be.
+    code.atomic(AtomicOp::add, depth, 1, ir::kU64);
+    code.assign(at, code.compute(ir::Op::add, ir::kU64, at, kFrameBytes));
+    code.branch(ir::Cmp::lt, ir::kU64, at, map.value.bytes, again);
+    code.bind(done);
+    code.leave(code.load(depth, ir::kU64));
+    Subprogram function;
+    function.name = name;
+    function.code = code.assemble();
+    function.at = map.at;
+    program.subprograms.push_back(std::move(function));
+    return name;
+}
+
 void take_user_stacks(Program& program, const UserStackWay& way) {
     const std::vector<MapDeclaration> maps = program.maps;
     for (const MapDeclaration& map : maps) {

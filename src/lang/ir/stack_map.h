@@ -35,6 +35,11 @@ std::string stack_function(const MapDeclaration& map);
 // caller out.
 void define_stack_function(Program& program, const MapDeclaration& map);
 
+// Adds a function to the program, where it has none yet, that is given the id of a stack in the map
+// and returns how many frames the stack has; 0 for a negative errno. Takes bounded loops. Returns
+// its name, "stack_depth.NAME".
+std::string depth_function(Program& program, const MapDeclaration& map);
+
 // Another way to take a user stack than the kernel's, which follows frame pointers.
 struct UserStackWay {
     // Defines the function for a map, and returns its name. It is given the memory for one stack:

@@ -140,7 +140,8 @@ void FormatText::append(std::string& out, Bytes record, const ValueWriter& write
         if (piece.is_number)
             append_number_as(out, piece.conversion, printed_number(type, bytes));
         else
-            append_text_as(out, piece.conversion, type, bytes, writer, controls);
+            append_text_as(out, piece.conversion, type, bytes, writer,
+                           piece.value.is_own ? Controls::raw : controls);
     }
     out += rest_;
 }

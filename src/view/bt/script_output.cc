@@ -74,15 +74,15 @@ void ScriptOutput::join(std::string_view text) {
     if (form_ == Form::text) add("\n");
 }
 
-void ScriptOutput::value(const Type& type, Bytes bytes) {
+void ScriptOutput::value(const SentValue& value, Bytes bytes) {
     if (form_ == Form::text) {
         std::string text;
-        writer_.text(text, type, bytes);
-        make_lines_printable(text, 0, controls_);
+        writer_.text(text, *value.type, bytes);
+        make_lines_printable(text, 0, value.is_own ? Controls::raw : controls_);
         return add(gpufs::cat(text, '\n'));
     }
     out += gpufs::cat(type_member("value"), R"(, "data": )");
-    writer_.json(out, type, bytes);
+    writer_.json(out, *value.type, bytes);
     out += "}\n";
 }
 

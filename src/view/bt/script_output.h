@@ -51,7 +51,7 @@ public:
     void join(std::string_view text);
     // What a command of system() wrote to its standard output. As text it goes through unchanged.
     void syscall(std::string_view text) { tell("syscall", text); }
-    void value(const Type& type, Bytes bytes);
+    void value(const SentValue& value, Bytes bytes);
     void map(const ScriptMap& map, std::span<const MapElement> elements, MapPart part = {});
     // The two empty lines before the maps at the end; nothing in JSON.
     void end_of_run();

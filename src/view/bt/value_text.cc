@@ -338,12 +338,22 @@ void ValueWriter::write_stack(std::string& out, const Type& type, Bytes bytes) c
         const Frame frame = is_user ? names_.user(pid, address, at) : names_.kernel(address, at);
         at = FramePlace::outer;
         const bool is_perf = type.form == Type::StackForm::perf;
-        out += is_perf ? cat('\t', std::string_view(hex(address)).substr(2), ' ') : "        ";
+        const std::string begin =
+            is_perf ? cat('\t', std::string_view(hex(address)).substr(2), ' ') : "        ";
+        std::string source = is_perf ? "" : frame.source;
+        const auto end_line = [&] { out += source.empty() ? "\n" : cat('@', source, '\n'); };
+        for (const InlinedFunction& one : frame.inlined) {
+            out += begin;
+            out += is_perf ? cat(one.name, " (inlined)") : cat("[inlined] ", one.name);
+            end_line();
+            if (!is_perf) source = one.called_at;
+        }
+        out += begin;
         out += symbol_text(frame, address);
         if (!frame.name.empty()) out += cat('+', frame.offset);
-        if (is_perf && is_user && !frame.module.empty()) out += cat(" (", frame.module, ')');
-        if (!is_perf && !frame.source.empty()) out += cat('@', frame.source);
-        out += '\n';
+        const std::string& module = frame.path.empty() ? frame.module : frame.path;
+        if (is_perf && is_user && !module.empty()) out += cat(" (", module, ')');
+        end_line();
     }
 }
 

@@ -1,6 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "cli/scripts/script_support.h"
 #include "kernel/host/kernel_version.h"
 #include "support/needs.h"
+#include "support/nest.h"
 #include "support/run_gpufs.h"
 
 // Functions of scripts that compute with texts, ask for settings and for the kernel's types.
@@ -188,6 +190,49 @@ BOOST_AUTO_TEST_CASE(stacks_are_told_by_build_ids) {
     BOOST_TEST(line.size() > 43u, ended.out);
     BOOST_TEST(line.substr(0, 40).find_first_not_of("0123456789abcdef") == line.npos, ended.out);
     BOOST_TEST(line.substr(40, 3) == " 0x", ended.out);
+}
+
+BOOST_AUTO_TEST_CASE(len_is_how_many_frames_a_stack_shows) {
+    const std::string program = test::Nest::build_file("variables/gcc-O0-pie");
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-c", program, "-e",
+         cat("uprobe:", program,
+             ":climb /arg0 == 0 && @hits++ == 2/ { $three = ustack(3); @two = ustack(2); "
+             "print(ustack(raw)); printf(\"%d frames\\n\", len(ustack)); "
+             "print((len($three), len(@two))); clear(@two); exit() }")});
+    const std::string& out = ended.out;
+    const auto is_frame = [](std::string_view line) {
+        return line.size() > 5 && line.find_first_not_of("0123456789abcdef") == line.npos;
+    };
+    const auto frames = std::ranges::count_if(lines_of(out), is_frame);
+    // climb() three times, main() and what called that.
+    BOOST_TEST(frames >= 5, cat(out, ended.err));
+    BOOST_TEST(has(out, cat('\n', frames, " frames\n(3, 2)\n")), out);
+    BOOST_TEST(has(test::gpufs({"bt", "-q", "-e",
+                                "tracepoint:sched:sched_switch { print(len(kstack(1))); exit() }"})
+                       .out,
+                   "1\n"));
+    BOOST_TEST(test::script_refusal("begin { print(len(7)) }") ==
+               "stdin:1:15-21: ERROR: call to len() expects a map, ustack, or kstack\n");
+    BOOST_TEST(test::script_refusal("begin { @x = 1; print(len(@x)) }") ==
+               "stdin:1:27-29: ERROR: call to len() expects a map with explicit keys (non-scalar "
+               "map)\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_path_that_is_no_cgroup_is_refused) {
+    BOOST_TEST(test::script_refusal("begin { print(cgroupid(\"/proc\")) }") ==
+               "stdin:1:24-31: ERROR: Failed to retrieve the id of cgroup '/proc'\n"
+               "HINT: it is to be a directory of the cgroup2 file system, or a path below its "
+               "mount\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_scripts_own_texts_are_printed_as_they_are) {
+    const std::string red = "\x1b[31m";
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-e",
+         "begin { @n = 1; print(\"\\033[31mred\"); $held = \"\\033[31mheld\"; print($held); "
+         "printf(\"%s%s|\\n\", @n > 0 ? \"\\033[31m\" : \"\", $held); clear(@n) }"});
+    BOOST_TEST(ended.out == cat(red, "red\n\\x1b[31mheld\n", red, "\\x1b[31mheld|\n\n\n"));
 }
 
 BOOST_AUTO_TEST_SUITE(types, *ut::precondition(test::has_types))

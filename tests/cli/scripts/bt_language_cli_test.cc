@@ -170,6 +170,27 @@ BOOST_AUTO_TEST_CASE(a_script_may_mean_what_it_meant_to_bpftrace_0_17) {
                "stdin:1:12-29: ERROR: language is newest or 0.17, not 0.18\n");
 }
 
+BOOST_AUTO_TEST_CASE(constants_that_do_not_fit_are_refused) {
+    const auto wraps = [](const std::string& text) {
+        return test::script_refusal(cat("begin { print(", text, ") }")) ==
+               cat("stdin:1:15-", 15 + text.size(),
+                   ": ERROR: unable to fold literals due to overflow or underflow\n"
+                   "HINT: the result does not fit in 64 bits\n");
+    };
+    for (const char* text :
+         {"0xffffffffffffffff + 1", "9223372036854775807 * 2", "1 << 64", "1 >> 64",
+          "0x8000000000000000 + -1", "0xffffffffffffffff * 0xffffffffffffffff"})
+        BOOST_TEST(wraps(text), text);
+    BOOST_TEST(test::script_refusal("begin { print(18446744073709551616) }") ==
+               "stdin:1:15-35: ERROR: the number 18446744073709551616 does not fit in 64 bits\n");
+    check_outcomes({{"begin { print((-9223372036854775808, 9223372036854775808 - 1, "
+                     "0x8000000000000000 << 1, 1 << 62)) }",
+                     "(-9223372036854775808, 9223372036854775807, 0, 4611686018427387904)\n"},
+                    {"config = { language = \"0.17\" } BEGIN { printf(\"%ld\\n\", "
+                     "0x7fffffffffffffff + 1); exit(); }",
+                     "-9223372036854775808\n"}});
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 

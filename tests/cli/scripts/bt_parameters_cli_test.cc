@@ -1,5 +1,6 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -110,6 +111,34 @@ BOOST_AUTO_TEST_CASE(a_probe_is_at_a_line_of_a_source) {
     // The program calls it with 0, 1 and 2.
     BOOST_TEST(has(ended.out, "@calls: 6\n"), ended.out + ended.err);
     BOOST_TEST(has(ended.out, "@hits: 6\n"), ended.out);
+}
+
+// With DWARF of all forms, and in all places.
+BOOST_AUTO_TEST_CASE(inlined_functions_are_frames_of_their_own) {
+    const auto inside = test::line_with("doubled"), call = test::line_with("doubles");
+    for (const char* form :
+         {"gcc-O0-pie", "gcc-O2-dwarf4", "gcc-O2-split", "gcc-O2-split4", "gcc-O2-package",
+          "gcc-O2-apart", "gcc-O2-packed", "gcc-O2-lto", "clang-O2-split", "clang-O3-static"}) {
+        BOOST_TEST_CONTEXT(form) {
+            const std::string lines = test::Nest::build_file(cat("variables/", form));
+            const auto stacks = [&](const std::string& config) {
+                return test::gpufs({"bt", "-q", "-c", lines, "-e",
+                                    cat(config, "uprobe:", lines, "@variables.c:", inside,
+                                        " { print(ustack(1)); print(ustack(perf, 1)); exit() }")})
+                    .out;
+            };
+            const std::string out = stacks("");
+            BOOST_TEST(
+                has(out, cat("        [inlined] twice@variables.c:", inside, "\n        work")),
+                out);
+            BOOST_TEST(has(out, cat("@variables.c:", call, "\n")), out);
+            BOOST_TEST(has(out, " twice (inlined)\n\t"), out);
+            BOOST_TEST(has(out, cat(" (", std::filesystem::canonical(lines).string(), ")\n")), out);
+            const std::string plain = stacks("config = { show_debug_info = 0 } ");
+            BOOST_TEST(has(plain, "        work"), plain);
+            BOOST_TEST(!has(plain, "inlined"), plain);
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_debug_information_does_not_tell_is_refused) {

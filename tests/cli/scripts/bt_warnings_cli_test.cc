@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "kernel/host/kernel_version.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -34,6 +35,26 @@ BOOST_AUTO_TEST_CASE(a_division_by_zero_is_one_and_is_told) {
         "being used as the result.\n";
     BOOST_TEST(ended.err == cat("stdin:1:23-30", said, "stdin:1:47-49", said));
     BOOST_TEST(run_of("begin { @z = 0; print(10 / @z) }", {"--no-warnings"}).err == "");
+}
+
+BOOST_AUTO_TEST_CASE(an_index_that_an_array_does_not_have_is_told) {
+    const Ended ended = run_of(
+        "struct s { int x[4]; char last[1]; } begin { @i = 3; $p = (struct s *)curtask; "
+        "$own = pton(\"1.2.3.4\"); $a = $p->x[@i]; print($own[@i]); @i++; $a = $p->x[@i]; "
+        "$b = $p->last[@i]; print($own[@i]); clear(@i) }");
+    const std::string said =
+        ": WARNING: Array access out of bounds. This can lead to unexpected results.\n";
+    BOOST_TEST(ended.out == "4\n0\n\n\n", ended.err);
+    BOOST_TEST(ended.err == cat("stdin:1:154-156", said, "stdin:1:189-191", said));
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_without_an_end_is_refused_with_what_would_help) {
+    const std::string told = run_of("begin { while (1) { @x++ } }").err;
+    BOOST_TEST(test::has(told, running_kernel() >= KernelVersion{5, 17, 0}
+                                   ? "\nHINT: the kernel sees no end of this loop: let it end at a "
+                                     "number of turns, which a variable or a register counts\n"
+                                   : "Linux 5.17 or later"),
+               told);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_map_is_told_once_with_its_place) {

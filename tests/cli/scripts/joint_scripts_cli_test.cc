@@ -71,6 +71,15 @@ BOOST_AUTO_TEST_CASE(run_beside_a_monitor_with_one_end_and_one_ledger) {
     BOOST_TEST(ended.err == "5 records, 0 lost\nsh ended with exit status 0\n");
 }
 
+BOOST_AUTO_TEST_CASE(call_no_two_columns_alike) {
+    const Ended ended = test::gpufs(
+        beside({"run", "-e", "begin { @one = 1 }", "-e",
+                "tracepoint:syscalls:sys_enter_openat /str(args.filename) == \"/dev/null\"/ "
+                "{ $count = 1; @n[$count] = count() }"},
+               kFiveOpenings));
+    BOOST_TEST(test::has(ended.out, "e2.@n\nKEY  COUNT\n  1      5\n"), ended.out);
+}
+
 // A picture of a map whose key another program chose.
 BOOST_AUTO_TEST_CASE(heed_raw_in_pictures_of_maps) {
     const std::string script = "BEGIN { @h[\"a\\x1b[31m\"] = hist(1); exit(); }";

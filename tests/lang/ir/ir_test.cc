@@ -114,6 +114,13 @@ BOOST_AUTO_TEST_CASE(numbers_keep_to_their_type) {
     BOOST_TEST(computed(Op::mod, ir::kS32, 0xfffffff9, 2) == static_cast<std::uint64_t>(-1));
     BOOST_TEST(computed(Op::div, ir::kU32, 0xfffffff9, 2) == 0x7ffffffcu);
     BOOST_TEST(computed(Op::div, ir::kS64, 7, 0) == 0u);
+    const auto negative = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
+    BOOST_TEST(computed(Op::div, ir::kS64, negative(-7), negative(-2)) == 3u);
+    BOOST_TEST(computed(Op::div, ir::kS64, negative(-7), 1'000) == 0u);
+    BOOST_TEST(computed(Op::mod, ir::kS64, negative(-7), 1'000) == negative(-7));
+    BOOST_TEST(computed(Op::div, ir::kS64, negative(INT64_MIN), 1) == negative(INT64_MIN));
+    BOOST_TEST(computed(Op::div, ir::kS64, negative(INT64_MIN), 0x8000'0000) ==
+               negative(-0x1'0000'0000));
     BOOST_TEST(computed(Op::mod, ir::kU64, 7, 0) == 7u);
     BOOST_TEST(computed(Op::shr, ir::kS16, 0x8000, 4) == static_cast<std::uint64_t>(-0x800));
     BOOST_TEST(computed(Op::shr, ir::kU16, 0x8000, 4) == 0x800u);

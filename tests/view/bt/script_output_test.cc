@@ -60,10 +60,22 @@ BOOST_AUTO_TEST_CASE(joined_words_are_a_line) {
 BOOST_AUTO_TEST_CASE(a_value_is_a_line) {
     const TypePtr type = pair_of(integer_type(4, true), string_type(4));
     const ByteVector bytes = fields_of(type, {bytes_of(1), text_bytes("x", 4)});
-    const Printed line = printed([&](ScriptOutput& out) { out.value(*type, bytes); });
+    const Printed line = printed([&](ScriptOutput& out) { out.value({type}, bytes); });
     BOOST_TEST(line.text == "(1, x)\n");
     BOOST_TEST(line.json == R"({"type": "value", "data": [1,"x"]})"
                             "\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_text_of_the_script_stays_as_it_is) {
+    const ByteVector bytes = text_bytes("\x1b[m", 8);
+    const auto shown = [&](bool is_own) {
+        return printed([&](ScriptOutput& out) {
+                   out.value({string_type(8), 0, is_own}, bytes);
+               })
+            .text;
+    };
+    BOOST_TEST(shown(true) == "\x1b[m\n");
+    BOOST_TEST(shown(false) == "\\x1b[m\n");
 }
 
 BOOST_AUTO_TEST_CASE(maps_at_the_end_stand_apart) {

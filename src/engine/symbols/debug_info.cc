@@ -1,4 +1,4 @@
-#include "engine/probe/debug_info.h"
+#include "engine/symbols/debug_info.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/cat.h"
 #include "base/path.h"
+#include "base/sorted.h"
 #include "kernel/elf/thread_block.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/package.h"
@@ -179,9 +180,18 @@ DwarfEntry DebugInfo::root(const DwarfUnit& unit) {
 }
 
 DwarfEntry DebugInfo::unit_at(std::uint64_t address) {
-    for (const auto& unit : info_->units())
-        if (unit->type_entry == 0 && has_code_at(root_of(*unit), address)) return root(*unit);
-    return {};
+    if (!code_of_units_) {
+        code_of_units_.emplace();
+        for (const auto& unit : info_->units())
+            if (unit->type_entry == 0)
+                for (const CodeSpan& span : code_of(root_of(*unit)))
+                    code_of_units_->push_back({span, unit.get()});
+        sort_stably(*code_of_units_, {}, [](const UnitCode& one) { return one.span.begin; });
+    }
+    auto at = std::ranges::upper_bound(*code_of_units_, address, {},
+                                       [](const UnitCode& one) { return one.span.begin; });
+    if (at == code_of_units_->begin() || address >= (--at)->span.end) return {};
+    return root(*at->unit);
 }
 
 void DebugInfo::for_each_unit(const std::function<bool(const DwarfEntry& root)>& visit) {
@@ -206,6 +216,21 @@ const ThreadBlockPlace& DebugInfo::thread_block() {
     return *thread_block_;
 }
 
+LineTexts DebugInfo::line_texts() const {
+    return {[this](std::uint64_t at) { return text_at(info_->sections().line_str, at); },
+            [this](std::uint64_t at) { return text_at(info_->sections().str, at); }};
+}
+
+// A split file's entries count the files as the table of the program's unit does.
+std::string DebugInfo::source_file(const DwarfEntry& entry, std::uint64_t number) const {
+    const DwarfUnit& unit = entry.unit->skeleton ? *entry.unit->skeleton : *entry.unit;
+    const std::string_view lines = info_->sections().line;
+    const auto at = number_of(root_of(unit), dw::AT_stmt_list);
+    if (!at || *at >= lines.size()) return {};
+    const std::string_view rest = lines.substr(*at);
+    return source_file_name(rest.substr(0, line_unit_bytes(rest)), line_texts(), number);
+}
+
 const std::vector<DebugInfo::LineUnit>& DebugInfo::line_units() {
     if (line_units_) return *line_units_;
     line_units_.emplace();
@@ -214,8 +239,7 @@ const std::vector<DebugInfo::LineUnit>& DebugInfo::line_units() {
         if (const auto at = number_of(root_of(*unit), dw::AT_stmt_list))
             directories.emplace(*at, text_attribute(root_of(*unit), dw::AT_comp_dir));
     const DwarfSections& sections = info_->sections();
-    const LineTexts texts{[&](std::uint64_t at) { return text_at(sections.line_str, at); },
-                          [&](std::uint64_t at) { return text_at(sections.str, at); }};
+    const LineTexts texts = line_texts();
     for (std::uint64_t at = 0; at < sections.line.size();) {
         const std::string_view rest = sections.line.substr(at);
         const std::uint64_t bytes = line_unit_bytes(rest);

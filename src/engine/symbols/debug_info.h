@@ -46,6 +46,9 @@ public:
         std::string directory;           // in which it ran
     };
     const std::vector<LineUnit>& line_units();
+    // A file by the number that an entry's unit has for it, without its directory; empty if it has
+    // none.
+    std::string source_file(const DwarfEntry& entry, std::uint64_t number) const;
 
     // Split files that are missing, each once.
     const std::vector<std::string>& missing() const noexcept { return missing_; }
@@ -60,7 +63,13 @@ private:
     DwarfEntry root(const DwarfUnit& unit);
     Split open_split(const DwarfUnit& unit);
     DebugSections* package();
+    LineTexts line_texts() const;
 
+    struct UnitCode {
+        CodeSpan span;
+        const DwarfUnit* unit;
+    };
+    std::optional<std::vector<UnitCode>> code_of_units_;  // sorted by begin
     ElfFile program_;
     std::unique_ptr<DebugSections> own_sections_;  // the program's, for its frames
     std::unique_ptr<DebugSections> sections_, shared_sections_;
