@@ -19,7 +19,7 @@ std::int64_t step(std::uint64_t number, std::uint64_t& last) {
 
 // 0 for none; else the step since the last one that there was, as a number without sign, and 1.
 std::uint64_t sparse_step(std::uint64_t number, std::uint64_t& last) {
-    return number == 0 ? 0 : NumberFile::zigzag(step(number, last)) + 1;
+    return number == 0 ? 0 : zigzag(step(number, last)) + 1;
 }
 
 std::uint64_t number_of(std::span<const Argument> arguments, std::string_view name) {
