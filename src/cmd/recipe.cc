@@ -302,7 +302,7 @@ EndOfRun begin_and_wait(Context& ctx, const Recipe& recipe, const RecipeOnKernel
             ctx.err.line(cat("the watch for the limit: ", losses_text(losses),
                              ": more may have been over it"));
         return end;
-    } catch (const SysError&) {  // no such command
+    } catch (const Error&) {  // no such command, or it was ended before it began
         run.undo();
         throw;
     }

@@ -287,6 +287,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     if (choices.freeze) {
         freeze = std::make_unique<FreezeSession>(session, [&what](const Tracefs& instance) {
             disable_stall_events(instance, what.states);
+            return std::vector<std::string>();
         });
         hunt.record_in(session.tracefs());
         hunt.when_over([&] {

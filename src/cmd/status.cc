@@ -4,7 +4,7 @@
 #include "cmd/shared/command.h"
 #include "cmd/shared/command_line.h"
 #include "cmd/shared/session_choice.h"
-#include "engine/session/scratch_instance.h"
+#include "engine/session/instance_names.h"
 #include "engine/session/session_probes.h"
 #include "engine/session/settings.h"
 #include "view/json.h"

@@ -15,6 +15,9 @@
 namespace gpufs {
 namespace {
 
+// The bits of r1 to r5.
+constexpr std::uint16_t kArguments = 0x3e;
+
 // The kernel's limit of may_goto.
 constexpr std::size_t kMaxMayGoto = std::size_t{8} << 20;
 
@@ -218,7 +221,7 @@ std::uint64_t Interpreter::call(std::uint64_t function, const BpfArguments& argu
     if (slot >= insns_.size() || insns_[slot].code == 0)
         fail("the helper's argument is not a function of this program");
     const std::size_t caller = slot_;
-    const std::uint64_t result = required(execute(slot, arguments, 0x3e));
+    const std::uint64_t result = required(execute(slot, arguments, kArguments));
     slot_ = caller;
     return result;
 }
@@ -280,7 +283,6 @@ std::optional<std::uint64_t> Interpreter::execute(std::size_t slot, const BpfArg
 
 std::optional<std::uint64_t> Interpreter::call_local(Frame& frame, std::int32_t distance) {
     const auto target = static_cast<std::int64_t>(slot_) + 1 + distance;
-    constexpr std::uint16_t kArguments = 0x3e;
     return execute(static_cast<std::size_t>(target),
                    {frame.r[1], frame.r[2], frame.r[3], frame.r[4], frame.r[5]},
                    frame.written & kArguments);

@@ -490,6 +490,22 @@ test('what is not recorded is not drawn as running', () => withPage('untold.html
     assert.deepStrictEqual(ran, [[[0, 100e3, kRuns]], [[200e3, 300e3, kRuns]], []]);
 }));
 
+test('no task runs through a gap', () => withPage('lost.html', async page => {
+    const shown = await page.evaluate(() => ({
+        states: [301, 302, 303].map(tid => {
+            const {start, end, ref} = gpufs.model.tasks.get(tid).states;
+            return [...start].map((from, i) => [from, end[i], ref[i]]);
+        }),
+        busy: gpufs.model.tasks.get(302).busy, notes: gpufs.data.notes,
+        cpus: gpufs.model.lanes.filter(lane => lane.kind === 'cpu').map(({rows: [{start, end}]}) =>
+            [...start].map((from, i) => [from, end[i]]))}));
+    const kRuns = 0, b = [[0, 10e3], [990e6, 1000e6]];
+    assert.deepStrictEqual(shown.states, [[], b.map(one => [...one, kRuns]), []]);
+    assert.strictEqual(shown.busy, 10010e3);
+    assert.deepStrictEqual(shown.cpus, [b, []]);
+    assert(shown.notes.includes('lost events: 505; what ran meanwhile is not known'), String(shown.notes));
+}));
+
 // A step of the ruler is less than what a double tells from the time.
 test('what else is told of a GPU stands below its rings', () => withPage('i915.html', async page => {
     const groups = await page.evaluate(() => gpufs.model.groups.map(group => [group.name, group.lanes.map(lane => lane.name)]));

@@ -40,6 +40,20 @@ cat >"$out/untold.txt" <<'END'
                c-303     [001] d..2.   100.000500: sched_switch: prev_comm=c prev_pid=303 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
 END
 "$GPUFS_BIN" report -i "$out/untold.txt" --html "$out/untold.html" 2>/dev/null
+# Events of a CPU are lost while b runs; an idle CPU loses who it went on to.
+cat >"$out/lost.txt" <<'END'
+# tracer: nop
+#
+               a-301     [000] d..2.   100.000000: sched_switch: prev_comm=a prev_pid=301 prev_prio=120 prev_state=S ==> next_comm=b next_pid=302 next_prio=120
+               x-300     [001] d..2.   100.000000: sched_switch: prev_comm=x prev_pid=300 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+               b-302     [000] d..2.   100.000010: sched_waking: comm=c pid=303 prio=120 target_cpu=001
+CPU:0 [LOST 500 EVENTS]
+               a-301     [000] d..2.   100.990000: sched_switch: prev_comm=a prev_pid=301 prev_prio=120 prev_state=S ==> next_comm=b next_pid=302 next_prio=120
+CPU:1 [LOST 5 EVENTS]
+               c-303     [001] d..2.   100.995000: sched_switch: prev_comm=c prev_pid=303 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+               b-302     [000] d..2.   101.000000: sched_switch: prev_comm=b prev_pid=302 prev_prio=120 prev_state=S ==> next_comm=a next_pid=301 next_prio=120
+END
+"$GPUFS_BIN" report -i "$out/lost.txt" --html "$out/lost.html" 2>/dev/null
 "$GPUFS_BIN" stacks sched:sched_switch by comm -i $data/stack-6.18.dat --flame "$out/flame.svg" >/dev/null 2>&1
 "$GPUFS_BIN" latency sched:sched_wakeup sched:sched_switch --key pid=next_pid -i $data/mono-6.18.dat \
     --heat "$out/heat.svg" >/dev/null 2>&1

@@ -13,6 +13,7 @@
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 #include "support/told.h"
+#include "support/trace_instance.h"
 
 namespace ut = boost::unit_test;
 
@@ -180,6 +181,19 @@ BOOST_AUTO_TEST_CASE(a_file_has_our_output_and_not_its, *ut::label("pure")) {
                "gpufs: cannot write '/no/such/folder/file': No such file or directory\n");
     BOOST_TEST(test::gpufs({"list", "sched:sched_switch", "-o", "-"}).out ==
                "sched:sched_switch\n");
+}
+
+// It is there before anything is set, and starts when all is.
+BOOST_AUTO_TEST_CASE(what_was_set_for_a_command_goes_if_it_ends_before_its_start) {
+    const test::TempSession session;
+    const Ended ended =
+        test::shell(cat(test::gpufs_binary(), " recipe run wakeups --session ", session.name(),
+                        " -- sleep 9 & gpufs=$! command=; until [ -n \"$command\" ]; do "
+                        "read command </proc/$gpufs/task/$gpufs/children; done; kill -9 $command; "
+                        "wait $gpufs"));
+    BOOST_TEST(ended.status == 1);
+    BOOST_TEST(has(ended.err, "gpufs: 'sleep' ended before it was started\n"), ended.err);
+    BOOST_TEST(!file_exists(session.directory()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

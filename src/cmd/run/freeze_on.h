@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/session/freeze.h"
 #include "lang/expr/record_condition.h"
@@ -25,6 +26,7 @@ private:
     std::string condition_text_;
     RecordCondition condition_;
     MonitorFreeze freeze_;
+    std::vector<std::string> refused_;  // what could not be disabled when it was frozen
 };
 
 }  // namespace gpufs

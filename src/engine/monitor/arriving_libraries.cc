@@ -46,7 +46,7 @@ void ArrivingLibraries::expect(const std::string& path) {
 
 void ArrivingLibraries::look_around() {
     for (LibraryFiles::Mapped& one : mapped_code())
-        if (is_awaited(one.path)) arrived_.push_back({std::move(one), {}});
+        if (is_awaited(one.path)) arrived_.push_back({std::move(one), std::nullopt});
 }
 
 std::vector<std::string> ArrivingLibraries::attach() {
@@ -62,7 +62,7 @@ std::vector<std::string> ArrivingLibraries::attach() {
                 cat("without '", one.file.path, "', which was loaded meanwhile: ", e.what()));
         }
         // The file of a process that is gone by now, or a zombie, could not be looked at.
-        if (file_exists(cat("/proc/", one.file.pid, "/root"))) known_.insert(one.id);
+        if (one.id && file_exists(cat("/proc/", one.file.pid, "/root"))) known_.insert(*one.id);
     }
     return refusals;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -35,10 +36,12 @@ public:
     const std::vector<std::string>& missing() const { return missing_; }
 
 private:
+    // Device, inode, generation.
     using FileId = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
     struct Arrived {
         LibraryFiles::Mapped file;
-        FileId id;  // device, inode, generation
+        // What a record says; /proc/PID/maps, which look_around() reads, has no generation.
+        std::optional<FileId> id;
     };
     bool is_awaited(std::string_view path) const;
 

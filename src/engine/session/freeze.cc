@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -31,9 +32,8 @@ std::vector<std::string> events_of(const Program& program, const Tracefs& tracef
     return events;
 }
 
-void set_events(const Tracefs& instance, const std::vector<std::string>& events, bool enable) {
-    for (const std::string& event : events)
-        instance.write(event_directory(event) + "/enable", enable ? "1\n" : "0\n", Write::replace);
+std::string enable_file(const std::string& event) {
+    return event_directory(event) + "/enable";
 }
 
 // System calls are everybody's, gpufs' own too: those are left out, where nothing else filters.
@@ -49,31 +49,63 @@ void leave_out_own_calls(const Tracefs& instance, const std::vector<std::string>
     }
 }
 
-bool records_already(const Session& session) {
-    return session.exists() && !trim(session.tracefs().read("set_event")).empty();
+// What a session that a run wants to record into is used for. Only of an absent and of an empty one
+// nobody would lose anything.
+enum class Use { absent, empty, recording, paused, stopped, filled, filtered };
+
+Use use_of(const Session& session) {
+    if (!session.exists()) return Use::absent;
+    const Tracefs& at = session.tracefs();
+    const bool is_on = trim(at.read("tracing_on")) != "0";
+    if (!trim(at.read("set_event")).empty()) return is_on ? Use::recording : Use::paused;
+    if (!is_on) return Use::stopped;
+    if (read_buffer_state(at).entries > 0) return Use::filled;
+    // Who clears up behind a killed run could not tell them from ours.
+    return plan_reset_states(session).changes.empty() ? Use::empty : Use::filtered;
+}
+
+// That the session cannot be used, because of its use.
+Error refusal(const Session& session, Use use) {
+    const std::string other = "; or --session NAME", option = session.option();
+    const auto command = [&](const char* verb, const char* does) {
+        return cat("'gpufs ", verb, option, "' ", does);
+    };
+    const auto refuse = [&](const char* why, const std::string& hint) {
+        return Error(cat(session.described(), ' ', why), hint + other);
+    };
+    switch (use) {
+        case Use::paused:
+            return refuse("is stopped already", command("start", "lets it record"));
+        case Use::stopped:
+            return refuse(
+                "is stopped, and may hold what was frozen before",
+                cat(command("show", "looks at that"), ", ", command("reset", "removes it")));
+        case Use::filled:
+            return refuse(
+                "holds records, which another clock would clear",
+                cat(command("show", "looks at them"), ", ", command("reset", "removes it")));
+        case Use::filtered:
+            return refuse("has filters or triggers", command("reset", "removes them"));
+        case Use::absent:
+        case Use::empty:
+        case Use::recording:
+            break;
+    }
+    return refuse("records events already", command("reset", "ends that"));
 }
 
 }  // namespace
 
 FreezeSession::FreezeSession(const Session& session, Disable disable)
     : session_(session), disable_(std::move(disable)) {
-    if (!session_.exists()) {
-        is_ours_ = session_.tracefs().make();
-    } else if (!trim(session_.tracefs().read("set_event")).empty()) {
-        throw Error(cat(session_.described(), " records events already"),
-                    cat("'gpufs reset", session_.option(), "' ends that; or --session NAME"));
-    } else if (trim(session_.tracefs().read("tracing_on")) == "0") {
-        throw Error(cat(session_.described(), " is stopped, and may hold what was frozen before"),
-                    cat("'gpufs show", session_.option(), "' looks at that, 'gpufs reset",
-                        session_.option(), "' removes it; or --session NAME"));
-    } else if (read_buffer_state(session_.tracefs()).entries > 0) {
-        throw Error(cat(session_.described(), " holds records, which another clock would clear"),
-                    cat("'gpufs show", session_.option(), "' looks at them, 'gpufs reset",
-                        session_.option(), "' removes it; or --session NAME"));
-    } else if (!plan_reset_states(session_).changes.empty()) {
-        // Who clears up behind a killed run could not tell them from ours.
-        throw Error(cat(session_.described(), " has filters or triggers"),
-                    cat("'gpufs reset", session_.option(), "' removes them; or --session NAME"));
+    switch (const Use use = use_of(session_)) {
+        case Use::absent:
+            is_ours_ = session_.tracefs().make();
+            break;
+        case Use::empty:
+            break;
+        default:
+            throw refusal(session_, use == Use::paused ? Use::recording : use);
     }
     if (!is_ours_) before_ = all_settings(session_);
     try {
@@ -85,11 +117,12 @@ FreezeSession::FreezeSession(const Session& session, Disable disable)
     }
 }
 
-void FreezeSession::freeze() {
+std::vector<std::string> FreezeSession::freeze() {
     session_.tracefs().write("tracing_on", "0\n", Write::replace);
     is_frozen_ = true;
+    std::vector<std::string> refused = disable_(session_.tracefs());
     mark_->remove();
-    disable_(session_.tracefs());
+    return refused;
 }
 
 // Writes only settings that differ, because each write has an effect.
@@ -117,33 +150,37 @@ void FreezeSession::undo() noexcept {
 }
 
 MonitorFreeze::MonitorFreeze(const Program& program, const Session& session) : session_(session) {
-    if (records_already(session_)) {
-        if (trim(session_.tracefs().read("tracing_on")) == "0")
-            throw Error(
-                cat(session_.described(), " is stopped already"),
-                cat("'gpufs start", session_.option(), "' lets it record; or --session NAME"));
-        return;
-    }
+    const Use use = use_of(session_);
+    if (use == Use::recording) return;
+    if (use == Use::paused) throw refusal(session_, use);
     events_ = events_of(program, session_.top());
     own_ = std::make_unique<FreezeSession>(session_, [this](const Tracefs& instance) {
-        set_events(instance, events_, false);
-        for (const std::string& filter : filters_) instance.write(filter, "0\n", Write::replace);
-        if (sets_stacks_) instance.write(kStacks, "0\n", Write::replace);
+        std::vector<std::string> refused;
+        const auto clear = [&](const std::string& file) {
+            try {
+                instance.write(file, "0\n", Write::replace);
+            } catch (const Error& e) {  // as of a module that was unloaded
+                refused.emplace_back(e.what());
+            }
+        };
+        for (const std::string& event : events_) clear(enable_file(event));
+        for (const std::string& filter : filters_) clear(filter);
+        if (sets_stacks_) clear(kStacks);
+        return refused;
     });
     const Tracefs& instance = session_.tracefs();
     sets_stacks_ = instance.has(kStacks) && trim(instance.read(kStacks)) == "0";
     if (sets_stacks_) instance.write(kStacks, "1\n", Write::replace);
     leave_out_own_calls(instance, events_, filters_);
-    set_events(instance, events_, true);
+    for (const std::string& event : events_)
+        instance.write(enable_file(event), "1\n", Write::replace);
 }
 
-void MonitorFreeze::freeze() {
-    if (is_frozen_) return;
-    if (own_)
-        own_->freeze();
-    else
-        session_.tracefs().write("tracing_on", "0\n", Write::replace);
-    is_frozen_ = true;
+std::vector<std::string> MonitorFreeze::freeze() {
+    if (std::exchange(is_frozen_, true)) return {};
+    if (own_) return own_->freeze();
+    session_.tracefs().write("tracing_on", "0\n", Write::replace);
+    return {};
 }
 
 }  // namespace gpufs

@@ -20,16 +20,16 @@ class FreezeSession {
 public:
     // Makes the instance, or uses an existing one without enabled events. Throws Error if the
     // session is in use, stopped, or contains records. `disable` disables the events enabled in the
-    // instance; it may throw Error.
-    using Disable = std::function<void(const Tracefs& instance)>;
+    // instance, goes on where that fails, and returns why, a line each.
+    using Disable = std::function<std::vector<std::string>(const Tracefs& instance)>;
     FreezeSession(const Session& session, Disable disable);
     ~FreezeSession();
     FreezeSession(const FreezeSession&) = delete;
     FreezeSession& operator=(const FreezeSession&) = delete;
 
     // Stops the buffer, then disables the events: the records remain and cost nothing, and the
-    // session outlives the run.
-    void freeze();
+    // session outlives the run. Returns what could not be disabled, a line each.
+    std::vector<std::string> freeze();
 
 private:
     void undo() noexcept;
@@ -52,8 +52,8 @@ public:
     MonitorFreeze(const MonitorFreeze&) = delete;
     MonitorFreeze& operator=(const MonitorFreeze&) = delete;
 
-    // Stops the buffer; further calls do nothing.
-    void freeze();
+    // Stops the buffer; further calls do nothing. Returns what could not be disabled, a line each.
+    std::vector<std::string> freeze();
     bool is_frozen() const noexcept { return is_frozen_; }
     // Whether this object enabled the events; they are disabled after freezing.
     bool is_own() const noexcept { return own_ != nullptr; }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "engine/session/session_probes.h"
 #include "engine/session/triggers.h"
+#include "kernel/host/proc_task.h"
 
 namespace gpufs {
 
@@ -79,16 +80,12 @@ void plan_event_reset(SessionPlan& plan, const Tracefs& at, const EventState& st
 std::vector<std::string> users_of(const std::string& directory) {
     std::set<std::string> users;
     const std::string prefix = directory + '/';
-    for (const std::string& pid : list_directory("/proc")) {
-        if (!is_digit(pid[0])) continue;
-        const std::string open_files = cat("/proc/", pid, "/fd");
-        for (const std::string& fd : list_directory_if_readable(open_files)) {
-            if (!link_target(cat(open_files, '/', fd)).starts_with(prefix)) continue;
-            const std::string comm =
-                read_file_if_readable(cat("/proc/", pid, "/comm")).value_or("?");
-            users.insert(cat(trim(comm), " (pid ", pid, ")"));
+    for (const int pid : proc::processes())
+        for (const int fd : proc::numbers_in(cat("/proc/", pid, "/fd"))) {
+            if (!proc::file_of(pid, fd).starts_with(prefix)) continue;
+            const std::string comm = proc::comm(pid);
+            users.insert(cat(comm.empty() ? "?" : comm, " (pid ", pid, ")"));
         }
-    }
     return {users.begin(), users.end()};
 }
 

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/file_id.h"
+#include "base/path.h"
+#include "engine/session/instance_names.h"
 #include "engine/session/session_probes.h"
 #include "kernel/host/proc_task.h"
 
@@ -28,13 +30,12 @@ ScratchInstance::ScratchInstance(const Tracefs& top, std::string_view suffix)
     if (!stat) throw Error("cannot read the start time in /proc/self/stat");
     const std::string name =
         cat(kInstancePrefix, ::getpid(), '.', stat->start_ticks, suffix.empty() ? "" : ".", suffix);
-    probe_group_ = cat(kGroupPrefix, ::getpid(), '_', stat->start_ticks);
     here_ = top.instance(name);
-    const std::string group = probe_group_;
-    for (unsigned number = 2; !make(); ++number) {
-        here_ = top.instance(cat(name, '.', number));
-        probe_group_ = cat(group, '_', number);
-    }
+    for (unsigned number = 2; !make(); ++number) here_ = top.instance(cat(name, '.', number));
+}
+
+std::string ScratchInstance::probe_group() const {
+    return group_of_instance(file_name(here_.root()));
 }
 
 // Makes the instance and holds it. Returns false if a living owner has one of this name.
@@ -71,7 +72,7 @@ ScratchInstance::~ScratchInstance() {
         // `gpufs reset --stale` removes it, because its owner is gone.
     }
     try {
-        remove_probes(top_, probe_group_);
+        remove_probes(top_, probe_group());
     } catch (const Error&) {
         // The next start of gpufs removes them, because their instance is gone.
     }

@@ -8,17 +8,14 @@
 
 namespace gpufs {
 
-// What the names of its instances and of their groups of probes begin with.
-inline constexpr std::string_view kInstancePrefix = "gpufs.";
-inline constexpr std::string_view kGroupPrefix = "gpufs_";
-
 // A temporary tracefs instance, removed by the destructor. It is named gpufs.PID.STARTTIME, and one
 // of its files stays open: rmdir(2) then distinguishes a living owner (EBUSY) from a dead one; a
 // pid cannot (namespaces, reuse). If a living owner in another pid namespace has that name already,
 // the name is gpufs.PID.STARTTIME.2, and so on.
 class ScratchInstance {
 public:
-    // `suffix` distinguishes two instances of one process: gpufs.PID.STARTTIME.SUFFIX.
+    // `suffix` distinguishes two instances of one process: gpufs.PID.STARTTIME.SUFFIX. Letters and
+    // digits.
     explicit ScratchInstance(const Tracefs& top, std::string_view suffix = {});
     ~ScratchInstance();
     ScratchInstance(const ScratchInstance&) = delete;
@@ -26,15 +23,13 @@ public:
 
     const Tracefs& tracefs() const noexcept { return here_; }
     const Tracefs& top() const noexcept { return top_; }
-    // The group for dynamic probes of this owner, and the name for a synthetic event:
-    // gpufs_PID_STARTTIME, and _2 after it where the instance has .2.
-    const std::string& probe_group() const noexcept { return probe_group_; }
+    // The group for dynamic probes of this owner, and the name for a synthetic event.
+    std::string probe_group() const;
 
 private:
     bool make();
 
     Tracefs top_, here_;
-    std::string probe_group_;
     Fd held_;
 };
 

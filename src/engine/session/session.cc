@@ -7,20 +7,15 @@
 #include "base/path.h"
 #include "base/scan.h"
 #include "base/text.h"
+#include "engine/session/instance_names.h"
 #include "engine/session/scratch_instance.h"
 
 namespace gpufs {
-namespace {
-
-constexpr std::string_view kDefaultInstance = "gpufs";
-constexpr std::string_view kPrefix = "gpufs-";
-
-}  // namespace
 
 Session::Session(const Tracefs& top, std::string name, bool global)
     : top_(top),
       name_(std::move(name)),
-      instance_(name_.empty() ? std::string(kDefaultInstance) : cat(kPrefix, name_)),
+      instance_(name_.empty() ? std::string(kDefaultInstance) : cat(kSessionPrefix, name_)),
       global_(global),
       here_(global ? top : top.instance(instance_)) {}
 
@@ -46,7 +41,7 @@ Session Session::of(const ScratchInstance& scratch) {
     Session session(scratch.top(), {}, false);
     session.here_ = scratch.tracefs();
     session.instance_ = file_name(session.here_.root());
-    session.scratch_group_ = scratch.probe_group();
+    session.is_scratch_ = true;
     return session;
 }
 
@@ -54,7 +49,7 @@ Session Session::left_in(const Tracefs& top, const std::string& instance) {
     Session session(top, {}, false);
     session.here_ = top.instance(instance);
     session.instance_ = instance;
-    session.scratch_group_ = instance;
+    session.is_scratch_ = true;
     return session;
 }
 
@@ -63,8 +58,8 @@ std::vector<Session> Session::all(const Tracefs& top) {
     for (const std::string& instance : top.instances()) {
         if (instance == kDefaultInstance)
             sessions.push_back(Session(top, {}, false));
-        else if (instance.starts_with(kPrefix))
-            sessions.push_back(Session(top, instance.substr(kPrefix.size()), false));
+        else if (instance.starts_with(kSessionPrefix))
+            sessions.push_back(Session(top, instance.substr(kSessionPrefix.size()), false));
     }
     return sessions;
 }
@@ -76,7 +71,7 @@ std::string Session::name() const {
 
 std::string Session::described() const {
     if (global_) return "the top-level buffer";
-    if (!scratch_group_.empty()) return "this run's own session";
+    if (is_scratch_) return "this run's own session";
     return cat("session '", name(), "'");
 }
 
@@ -86,8 +81,7 @@ std::string Session::option() const {
 }
 
 std::string Session::probe_group() const {
-    if (!scratch_group_.empty()) return scratch_group_;
-    return name_.empty() ? std::string(kDefaultInstance) : cat("gpufs_", name_);
+    return group_of_instance(instance_);
 }
 
 std::string removed_text(const EventState& state, const std::vector<Trigger>& triggers) {

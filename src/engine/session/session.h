@@ -52,7 +52,7 @@ private:
     std::string instance_;  // directory below instances/
     bool global_;
     Tracefs here_;
-    std::string scratch_group_;  // for a command's own instance; otherwise empty
+    bool is_scratch_ = false;  // a command's own instance
 };
 
 // The settings of one event.

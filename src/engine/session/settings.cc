@@ -81,9 +81,10 @@ std::string on_off(bool on) {
     return on ? "on" : "off";
 }
 
-// The file of a setting, the text that sets it and the text that restores it.
+// The file of a setting, the text that sets it and the text that restores it; what is to be noted
+// about it, if anything.
 struct FileWrite {
-    std::string file, text, previous;
+    std::string file, text, previous, note = {};
     bool records_all_meanwhile = false;  // while the kernel has neither text
 };
 
@@ -116,18 +117,30 @@ FileWrite set_pids(const Session&, const Tracefs& at, const Setting& setting) {
         throw UsageError("pids takes numbers, or 'none'", "such as pids=1234,1240");
     if (!pids.empty()) require_initial_pids();
     const auto before = split(at.read_if_readable("set_event_pid").value_or(""), '\n');
-    return {"set_event_pid", join(pids, " "), join(before, " "), !pids.empty() && !before.empty()};
+    return {
+        "set_event_pid", join(pids, " "), join(before, " "), {}, !pids.empty() && !before.empty()};
 }
 
 FileWrite set_cpus(const Session&, const Tracefs& at, const Setting& setting) {
-    const bool is_all = setting.value == "all";  // also those that come later
+    FileWrite write{"tracing_cpumask", {}, first_line(at, "tracing_cpumask")};
+    const auto& possible = possible_cpus();
+    if (setting.value == "all") {
+        write.text = cpu_mask(possible);
+        return write;
+    }
+    const auto cpus = parse_cpu_list("cpus", setting.value);
     const auto online = online_cpus();
-    const auto cpus = is_all ? possible_cpus() : parse_cpu_list("cpus", setting.value);
-    for (const unsigned cpu : cpus)
-        if (!is_all && std::ranges::count(online, cpu) == 0)
-            throw UsageError(cat("CPU ", cpu, " is not online"),
-                             cat("online: ", cpu_list_to_text(online)));
-    return {"tracing_cpumask", cpu_mask(cpus), first_line(at, "tracing_cpumask")};
+    // One that is offline may come back, and a session may have it from before it went.
+    std::vector<unsigned> offline;
+    for (const unsigned cpu : cpus) {
+        if (std::ranges::count(possible, cpu) == 0)
+            throw UsageError(cat("there is no CPU ", cpu),
+                             cat("there are: ", cpu_list_to_text(possible)));
+        if (std::ranges::count(online, cpu) == 0) offline.push_back(cpu);
+    }
+    write.text = cpu_mask(cpus);
+    if (!offline.empty()) write.note = cat(" (not online now: ", cpu_list_to_text(offline), ")");
+    return write;
 }
 
 FileWrite set_option(const Session& session, const Tracefs& at, const Setting& setting) {
@@ -199,7 +212,8 @@ SessionPlan plan_settings(const Session& session, const std::vector<Setting>& se
         if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "0", "1");
         plan.changes.replace(session.tracefs(), write.file, write.text, write.previous);
         if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "1", "0");
-        plan.notes.push_back(cat(setting.name, "=", setting.value, " in ", session.described()));
+        plan.notes.push_back(
+            cat(setting.name, "=", setting.value, " in ", session.described(), write.note));
     }
     return plan;
 }

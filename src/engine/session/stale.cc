@@ -12,6 +12,7 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "engine/session/changes.h"
+#include "engine/session/instance_names.h"
 #include "engine/session/run_mark.h"
 #include "engine/session/scratch_instance.h"
 #include "engine/session/session.h"
@@ -20,8 +21,6 @@
 
 namespace gpufs {
 namespace {
-
-constexpr std::string_view kDefaultGroup = "gpufs";
 
 // "gpufs.PID.STARTTIME" or "gpufs.PID.STARTTIME.SUFFIX".
 struct Owner {
@@ -55,18 +54,6 @@ bool remove_instance(const Tracefs& top, const std::string& instance) {
     if (::rmdir(path.c_str()) == 0) return true;
     return errno == EBUSY && empty_if_stale(Session::left_in(top, instance)) &&
            ::rmdir(path.c_str()) == 0;
-}
-
-// The instance whose probes are in this group: "gpufs.123.456" for "gpufs_123_456", "gpufs-x" for
-// "gpufs_x", because a session's name begins with a letter. Empty for others' groups.
-std::string instance_of_group(std::string_view group) {
-    if (group == kDefaultGroup) return std::string(kDefaultGroup);
-    if (!group.starts_with(kGroupPrefix)) return {};
-    std::string rest(group.substr(kGroupPrefix.size()));
-    if (rest.empty() || !std::ranges::all_of(rest, is_word_char)) return {};
-    if (!is_digit(rest[0])) return is_letter(rest[0]) ? cat("gpufs-", rest) : std::string();
-    std::ranges::replace(rest, '_', '.');
-    return cat(kInstancePrefix, rest);
 }
 
 // The synthetic events that runs made for themselves: they have the names of the groups of their

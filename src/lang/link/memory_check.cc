@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <optional>
 
-#include "base/align.h"
 #include "base/kernel_abi.h"
 #include "lang/link/unit.h"
 
@@ -83,7 +83,7 @@ public:
           units_(units),
           states_(units.size()),
           may_get_context_(units.size()),
-          worst_(units.size()) {
+          deepest_(units.size()) {
         // Callers stand in front of what they call, as a rule: then each unit is followed once.
         for (std::size_t unit = units_.size(); unit-- > 0;) work_.push_back(unit);
         while (!work_.empty()) {
@@ -97,7 +97,7 @@ public:
         for (std::size_t unit = 0; unit < units_.size(); ++unit)
             for (std::size_t i = 0; i < states_[unit].size(); ++i)
                 check(units_[unit].insns[i], unit, i);
-        for (std::size_t unit = 0; unit < units_.size(); ++unit) check_calls(unit, 0, 0);
+        for (std::size_t unit = 0; unit < units_.size(); ++unit) check_calls(unit, 0);
     }
 
     bool reads_context() const { return reads_context_; }
@@ -252,37 +252,27 @@ private:
                                     " of what r1 points at"));
     }
 
-    // The kernel adds up the stacks of functions that call one another, in units of 32 bytes.
-    static std::size_t counted_stack(const Unit& unit) {
-        constexpr std::size_t kUnit = 32;
-        return align_up(std::max<std::size_t>(unit.stack_bytes, 1), kUnit);
-    }
-
-    // `above`: bytes of the functions that called this one, `depth`: how many they are.
-    void check_calls(std::size_t unit, std::size_t above, std::size_t depth) {
-        Chain& worst = worst_[unit];
-        if (worst.is_seen && above <= worst.above && depth <= worst.depth) return;
-        worst = {true, std::max(above, worst.above), std::max(depth, worst.depth)};
-        const std::size_t bytes = above + counted_stack(units_[unit]);
+    // How much stack functions that call one another may take together is for the verifier to say.
+    // Linux 6.8 rounds each one's up to 16 bytes with a JIT compiler, before to 32; since 6.13
+    // tracing programs may have a private stack for each function.
+    // `depth`: how many functions called this one.
+    void check_calls(std::size_t unit, std::size_t depth) {
+        std::optional<std::size_t>& deepest = deepest_[unit];
+        if (deepest && depth <= *deepest) return;
+        deepest = depth;
         chain_.push_back(unit);
         for (const Insn& insn : units_[unit].insns) {
             if (insn.callee == kNone) continue;
-            if (!check_call(insn, units_[insn.callee], bytes, depth + 1)) break;
-            check_calls(insn.callee, bytes, depth + 1);
+            if (!check_call(insn, units_[insn.callee], depth + 1)) break;
+            check_calls(insn.callee, depth + 1);
         }
         chain_.pop_back();
     }
 
-    bool check_call(const Insn& insn, const Unit& callee, std::size_t above, std::size_t depth) {
+    bool check_call(const Insn& insn, const Unit& callee, std::size_t depth) {
         if (std::ranges::find(chain_, insn.callee) != chain_.end())
             job_.error(insn.at, cat("function '", callee.name, "' calls itself"),
                        "the kernel knows no recursion");
-        else if (above + counted_stack(callee) > kBpfStackBytes)
-            job_.error(insn.at,
-                       cat("function '", callee.name, "' uses ", callee.stack_bytes,
-                           " bytes of stack and its callers ", above, ": there are ", kStackBytes,
-                           " for all of them"),
-                       "keep what is large in a map");
         else if (depth == kBpfCallFrames)
             job_.error(insn.at, cat("calls nest at most ", kBpfCallFrames, " deep"));
         else
@@ -290,18 +280,15 @@ private:
         return false;
     }
 
-    struct Chain {
-        bool is_seen = false;
-        std::size_t above = 0, depth = 0;
-    };
     LinkContext& job_;
     std::vector<Unit>& units_;
     std::vector<std::vector<State>> states_;  // by unit: in front of each instruction
     std::vector<bool> may_get_context_;       // by unit
     std::vector<std::size_t> chain_;          // of calls: the functions that are in progress
-    std::vector<Chain> worst_;                // by unit: the deepest way to it so far
-    std::vector<std::size_t> work_;           // units to follow, the next one last
-    bool is_kept_ = false;                    // the context was stored somewhere
+    std::vector<std::optional<std::size_t>>
+        deepest_;                    // by unit: the depth of the deepest way to it
+    std::vector<std::size_t> work_;  // units to follow, the next one last
+    bool is_kept_ = false;           // the context was stored somewhere
     bool reads_context_ = false;
 };
 

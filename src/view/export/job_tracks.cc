@@ -24,29 +24,30 @@ JobTracks::Ring::Ring(Tracks& tracks, std::uint32_t group)
       queue_count(add_counter(tracks, group, "jobs in the queue")),
       run_count(add_counter(tracks, group, "jobs on the ring")) {}
 
-JobTracks::Ring& JobTracks::ring_of(const JobStep& step) {
-    const auto it = rings_.find({step.device, step.ring});
+JobTracks::Ring& JobTracks::ring_of(const JobFacts& job) {
+    const auto it = rings_.find({job.device, job.ring});
     if (it != rings_.end()) return it->second;
-    const bool is_known = !step.device.empty() && step.device != "-";
-    const std::uint32_t device = tracks_.group(is_known ? cat(step.processor, ' ', step.device)
-                                                        : std::string(step.processor));
-    const std::uint32_t group = tracks_.group(cat("ring ", step.ring), device);
+    const bool is_known = !job.device.empty() && job.device != "-";
+    const std::uint32_t device =
+        tracks_.group(is_known ? cat(job.processor, ' ', job.device) : std::string(job.processor));
+    const std::uint32_t group = tracks_.group(cat("ring ", job.ring), device);
     return rings_
-        .emplace(std::piecewise_construct, std::forward_as_tuple(step.device, step.ring),
+        .emplace(std::piecewise_construct, std::forward_as_tuple(job.device, job.ring),
                  std::forward_as_tuple(tracks_, group))
         .first->second;
 }
 
-void JobTracks::begin(Job& job, const JobStep& step, std::uint64_t time, bool runs) {
-    Ring& ring = *job.ring;
+void JobTracks::begin(Job& job, const JobStep::Key& key, std::uint64_t time, bool runs) {
+    job.at = &ring_of(job);
+    Ring& ring = *job.at;
     job.runs = runs;
     job.track = (runs ? ring.run : ring.queue).take();
     const std::array<Argument, 4> arguments{
-        Argument{"pid", Argument::Kind::unsigned_number, step.pid, {}},
-        Argument{"ring", Argument::Kind::text, 0, step.ring},
-        Argument{"context", Argument::Kind::unsigned_number, step.key.context, {}},
-        Argument{"seqno", Argument::Kind::unsigned_number, step.key.number, {}}};
-    Happening slice{job.track, time, step.comm, kGpuCategory, arguments, job.flow};
+        Argument{"pid", Argument::Kind::unsigned_number, job.pid, {}},
+        Argument{"ring", Argument::Kind::text, 0, job.ring},
+        Argument{"context", Argument::Kind::unsigned_number, key.context, {}},
+        Argument{"seqno", Argument::Kind::unsigned_number, key.number, {}}};
+    Happening slice{job.track, time, job.comm, kGpuCategory, arguments, job.flow};
     writer_.begin(slice);
     std::int64_t& count = runs ? ring.running : ring.queued;
     writer_.count(runs ? ring.run_count : ring.queue_count, time, ++count);
@@ -55,7 +56,7 @@ void JobTracks::begin(Job& job, const JobStep& step, std::uint64_t time, bool ru
 // Of its time in the queue or on the ring. `how` is empty for the usual end.
 void JobTracks::end(Job& job, std::uint64_t time, std::string_view how) {
     end_wait(job, time);
-    Ring& ring = *job.ring;
+    Ring& ring = *job.at;
     const Argument argument{"end", Argument::Kind::text, 0, how};
     writer_.end(job.track, time, {&argument, how.empty() ? 0u : 1u});
     (job.runs ? ring.run : ring.queue).give_back(job.track);
@@ -71,19 +72,19 @@ void JobTracks::end_wait(Job& job, std::uint64_t time) {
 JobTracks::Job& JobTracks::add(const JobStep& step, std::uint64_t time) {
     Job& job =
         jobs_.add(step.key, [&](const JobStep::Key&, Job& old) { end(old, time, "not recorded"); });
-    job.ring = &ring_of(step);
+    job.take(step, time);
     return job;
 }
 
 void JobTracks::queue(const JobStep& step, std::uint64_t time) {
     Job& job = add(step, time);
     job.flow = ++last_flow_;
-    begin(job, step, time, false);
+    begin(job, step.key, time, false);
 }
 
 // The driver's own, or one whose submission is not recorded.
 void JobTracks::run_unqueued(const JobStep& step, std::uint64_t time) {
-    begin(add(step, time), step, time, true);
+    begin(add(step, time), step.key, time, true);
 }
 
 JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
@@ -98,6 +99,7 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
         return {};
     }
     Job& job = *known;
+    job.take(step, time);
     if (step.what == What::wait) {
         end_wait(job, time);
         const std::string name = step.on.empty() ? "waits" : cat("waits for ", step.on);
@@ -110,8 +112,7 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
         job.waits = true;
     } else if (step.what == What::run) {
         end(job, time, {});
-        job.ring = &ring_of(step);  // of which some drivers tell no sooner
-        begin(job, step, time, true);
+        begin(job, step.key, time, true);
     } else if (step.what == What::last_run) {
         end(job, time, {});
         jobs_.remove(step.key);

@@ -38,15 +38,15 @@ private:
         std::uint32_t queue_count, run_count;  // counters
         std::int64_t queued = 0, running = 0;
     };
-    struct Job {
-        Ring* ring = nullptr;
+    struct Job : JobFacts {
+        Ring* at = nullptr;  // where it is drawn
         std::uint64_t flow = 0;
         std::uint32_t track = 0;
         bool runs = false, waits = false;
     };
 
-    Ring& ring_of(const JobStep& step);
-    void begin(Job& job, const JobStep& step, std::uint64_t time, bool runs);
+    Ring& ring_of(const JobFacts& job);
+    void begin(Job& job, const JobStep::Key& key, std::uint64_t time, bool runs);
     void end(Job& job, std::uint64_t time, std::string_view how);
     void end_wait(Job& job, std::uint64_t time);
     Job& add(const JobStep& step, std::uint64_t time);

@@ -45,6 +45,9 @@ struct JobStep {
     std::string device, ring;    // "0000:03:00.0" and "gfx"; "-" where they are not recorded
     std::string on;              // of a wait: the ring of the job that it waits for; may be empty
     Key awaited;                 // of a wait: that job; zeros where it is not known
+
+    // Nothing will be told of the job after this.
+    bool is_last() const { return what >= What::last_run; }
 };
 
 // The jobs of a recording, as the monitors of GPUs find them: those that it has events for are run

@@ -1,13 +1,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "view/export/jobs.h"
 
 namespace gpufs {
+
+// What its steps have told of a job so far. Times are 0 where the step is not recorded.
+struct JobFacts {
+    std::uint32_t pid = 0;
+    std::string comm;
+    std::string_view processor;
+    std::string device, ring;  // as JobStep has them
+    std::string on;            // the ring of a job that it waited for
+    std::uint64_t queued = 0, ran = 0, done = 0;
+    bool is_dropped = false;
+
+    void take(const JobStep& step, std::uint64_t time);
+};
 
 // What is known of each job under way, by its key; kMostOpenJobs of them, because ends may be lost.
 template <class Job>

@@ -108,13 +108,13 @@ JobTable::JobTable(TraceFile& file, ParquetWriter::Write write)
     dropped_ = out_.add_column("dropped", Type::i32);
 }
 
-void JobTable::write(const JobStep::Key& key, const Job& job) {
-    out_.set(device_, job.first.device);
-    out_.set(ring_, job.first.ring);
+void JobTable::write(const JobStep::Key& key, const JobFacts& job) {
+    out_.set(device_, job.device);
+    out_.set(ring_, job.ring);
     out_.set(context_, static_cast<std::int64_t>(key.context));
     out_.set(job_, static_cast<std::int64_t>(key.number));
-    if (job.first.pid != 0) out_.set(pid_, static_cast<std::int64_t>(job.first.pid));
-    if (!job.first.comm.empty()) out_.set(comm_, job.first.comm);
+    if (job.pid != 0) out_.set(pid_, static_cast<std::int64_t>(job.pid));
+    if (!job.comm.empty()) out_.set(comm_, job.comm);
     if (!job.on.empty()) out_.set(on_, job.on);
     const auto set_time = [&](std::size_t column, std::uint64_t time) {
         if (time != 0) out_.set(column, static_cast<std::int64_t>(time));
@@ -127,43 +127,23 @@ void JobTable::write(const JobStep::Key& key, const Job& job) {
 }
 
 // A fence's address is used again: what is queued with it is another job.
-JobTable::Job& JobTable::job_of(const JobStep& step) {
-    Job* const known = open_.find(step.key);
+JobFacts& JobTable::job_of(const JobStep& step) {
+    JobFacts* const known = open_.find(step.key);
     if (known && step.what != JobStep::What::queue) return *known;
-    Job& job =
-        open_.add(step.key, [this](const JobStep::Key& key, const Job& old) { write(key, old); });
-    job.first = step;
-    return job;
+    return open_.add(step.key,
+                     [this](const JobStep::Key& key, const JobFacts& old) { write(key, old); });
 }
 
 void JobTable::add(const JobStep& step, std::uint64_t time) {
-    using What = JobStep::What;
-    Job& job = job_of(step);
-    switch (step.what) {
-        case What::queue:
-            job.queued = time;
-            return;
-        case What::wait:
-            if (!step.on.empty()) job.on = step.on;
-            return;
-        case What::run:
-            job.ran = time;
-            return;
-        case What::last_run:
-            job.ran = time;
-            break;
-        case What::done:
-        case What::dropped:
-            job.done = time;
-            job.is_dropped = step.what == What::dropped;
-            break;
-    }
+    JobFacts& job = job_of(step);
+    job.take(step, time);
+    if (!step.is_last()) return;
     write(step.key, job);
     open_.remove(step.key);
 }
 
 void JobTable::finish() {
-    open_.for_each([this](const JobStep::Key& key, const Job& job) { write(key, job); });
+    open_.for_each([this](const JobStep::Key& key, const JobFacts& job) { write(key, job); });
     out_.finish(parquet_facts(file_));
 }
 

@@ -63,19 +63,13 @@ public:
     void finish();
 
 private:
-    struct Job {
-        JobStep first;
-        std::string on;
-        std::uint64_t queued = 0, ran = 0, done = 0;
-        bool is_dropped = false;
-    };
-    Job& job_of(const JobStep& step);
-    void write(const JobStep::Key& key, const Job& job);
+    JobFacts& job_of(const JobStep& step);
+    void write(const JobStep::Key& key, const JobFacts& job);
 
     TraceFile& file_;
     ParquetWriter out_;
     std::size_t device_, ring_, context_, job_, pid_, comm_, on_, queued_, run_, done_, dropped_;
-    OpenJobs<Job> open_;
+    OpenJobs<JobFacts> open_;
 };
 
 }  // namespace gpufs

@@ -13,6 +13,10 @@ void append_varint(std::string& out, std::uint64_t number);
 inline void append_signed_varint(std::string& out, std::int64_t number) {
     append_varint(out, static_cast<std::uint64_t>(number));
 }
+// Small numbers of both signs as small ones: 0, -1, 1, -2 are 0, 1, 2, 3.
+inline std::uint64_t zigzag(std::int64_t number) {
+    return static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
+}
 
 // The text as UTF-8: U+FFFD for each byte that is none.
 std::string valid_utf8(std::string_view text);

@@ -86,7 +86,7 @@ void RecordTimeline::begin(const TraceRecord& record) {
 void RecordTimeline::tell_loss(const TraceRecord& record) {
     const auto last = last_of_cpu_.find(record.cpu);
     writer_.lose({record.cpu, last == last_of_cpu_.end() ? record.timestamp : last->second,
-                  record.timestamp});
+                  record.timestamp, record.lost_before});
     const std::string name = cat(loss_text(record.lost_before), " lost");
     writer_.instant({cpu_track(record.cpu), record.timestamp, name, "lost", {}});
 }

@@ -11,10 +11,6 @@ namespace {
 constexpr unsigned kTrue = 1, kFalse = 2, kByte = 3, kI32 = 5, kI64 = 6, kBinary = 8, kList = 9,
                    kStruct = 12;
 
-std::uint64_t zigzag(std::int64_t value) {
-    return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
-}
-
 }  // namespace
 
 void Thrift::key(unsigned field, unsigned type) {

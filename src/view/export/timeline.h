@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/loss.h"
+
 namespace gpufs {
 
 // The category of jobs on the rings of GPUs, of their waits, and of what drivers tell.
@@ -75,6 +77,7 @@ struct Gap {
     int cpu = 0;
     std::uint64_t since = 0;  // the time of the record in front of it; where there is none, `time`
     std::uint64_t time = 0;   // of the record behind it
+    Loss loss;                // how many
 };
 
 // Where and when a recording was made.

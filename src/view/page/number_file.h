@@ -4,12 +4,13 @@
 #include <string>
 #include <string_view>
 
+#include "view/export/protobuf.h"
 #include "view/page/spilled_bytes.h"
 
 namespace gpufs {
 
 // Numbers that are written once and then read in order, once or again; many take no memory. All
-// functions but zigzag() throw SysError.
+// functions throw SysError.
 class NumberFile {
 public:
     void add(std::uint64_t number);
@@ -20,11 +21,6 @@ public:
     // Not behind the last.
     std::uint64_t next();
     std::int64_t next_signed();
-
-    // Small numbers of both signs as small ones: 0, -1, 1, -2.
-    static std::uint64_t zigzag(std::int64_t number) {
-        return static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
-    }
 
 private:
     SpilledBytes bytes_;

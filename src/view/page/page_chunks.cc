@@ -25,7 +25,7 @@ void PageChunks::number(std::uint64_t number) {
 }
 
 void PageChunks::signed_number(std::int64_t number) {
-    append_varint(next_column(), NumberFile::zigzag(number));
+    append_varint(next_column(), zigzag(number));
 }
 
 void PageChunks::text(std::string_view text) {

@@ -186,6 +186,10 @@ async function readSlices() {
     data.gpuSlices = await readTable('gpu-slice', ['slice', 'pid', 'context', 'seqno']);
 }
 
+// The task that a CPU is told to go to where its events were lost: nobody knows what ran (kUnknownTask of
+// page_writer.cc).
+const kUnknownTask = 0;
+
 // Switches of all of the time, or of a segment: behind the last switch of each CPU before it, if these are known.
 async function readSwitches(segment = null, before = null) {
     const kAll = ['cpu', 'time', 'before', 'state', 'task', 'prio'], kMerged = ['merged', 'busy'];
@@ -336,6 +340,7 @@ function readFacts(text) {
         ({from, to: facts.segments[i + 1] ? facts.segments[i + 1][0] : data.span, switches, wakeups}));
     data.switchCount = facts.segments.reduce((sum, [, switches]) => sum + switches, 0);
     data.cpus = facts.cpus;
+    data.gaps = facts.gaps;
     data.window = null;  // of segments: from when to when switches and wakeups are there
     data.reports = facts.reports.map(([title, text]) => ({title, text}));
     data.tasks = facts.tasks.map(([tid, name]) => ({tid, comm: facts.names[name]}));

@@ -135,7 +135,7 @@ class TaskStates {
             return byTid.get(tid);
         });
         this.all = [...byTid.values()];
-        // By CPU: when it switched last, to which task's state, and whether it is idle since.
+        // By CPU: when it switched last (Infinity: in a gap), to which task's state, and whether it is idle since.
         this.lastOfCpu = [];
         this.runsOn = [];
         this.isIdle = [];
@@ -164,7 +164,8 @@ class TaskStates {
     }
     switchTask(s, i) {
         const kTakesNoSignal = 2;
-        const time = s.time[i], before = this.states[s.before[i]], now = this.states[s.task[i]];
+        const isGap = s.task[i] === kUnknownTask;
+        const time = s.time[i], before = isGap ? null : this.states[s.before[i]], now = this.states[s.task[i]];
         // Another task goes than came: the switch between them is not recorded.
         const cpu = s.cpu[i], was = this.runsOn[cpu], last = this.lastOfCpu[cpu];
         if (was && was !== before && was.what === kState.runs) this.change(was, time, -1);
@@ -172,8 +173,9 @@ class TaskStates {
         if (before) {
             // That it came to run is not recorded. It ran since the begin, or, where more than its own
             // switches are in one, since the one before; an idle CPU took it as it was woken. Else
-            // nobody knows since when.
-            if (before.what < 0 && (last === undefined || data.grain)) {
+            // nobody knows since when, nor after a gap.
+            if (last === Infinity) before.what = -1;
+            else if (before.what < 0 && (last === undefined || data.grain)) {
                 before.what = kState.runs;
                 before.since = Math.max(before.since, last || 0);
             } else if (before.what === kState.waits && this.isIdle[cpu] && before.since >= last) {
@@ -182,8 +184,8 @@ class TaskStates {
             const bits = s.state[i] & 0xff;
             this.change(before, time, bits === 0 ? kState.waits : bits & kTakesNoSignal ? kState.blocked : -1);
         }
-        this.lastOfCpu[cpu] = time;
-        this.isIdle[cpu] = !now && !s.merged[i];
+        this.lastOfCpu[cpu] = isGap ? Infinity : time;
+        this.isIdle[cpu] = !now && !s.merged[i] && !isGap;
         if (now) this.change(now, time, s.merged[i] ? -1 : kState.runs);
     }
     end(time) {

@@ -272,7 +272,7 @@ function overview() {
     if (data.uname) facts.push(['machine', data.uname]);
     if (!data.hasDetails) facts.push(['details', kReading]);
     if (model.jobs.length) facts.push(['jobs', numberText(model.jobs.length)]);
-    const switches = data.switchCount || data.switches?.count;
+    const switches = (data.switchCount || data.switches?.count || 0) - data.gaps;
     if (switches) facts.push(['switches of tasks', numberText(switches)]);
     if (data.instants?.count) facts.push(['events', numberText(data.instants.count)]);
     if (data.grain) facts.push(['detail', `switches of less than ${durationText(data.grain)} are told together`]);

@@ -5,11 +5,14 @@
 #include "base/cat.h"
 #include "view/export/protobuf.h"
 #include "view/json.h"
+#include "view/losses.h"
 
 namespace gpufs {
 namespace {
 
 constexpr std::uint32_t kTooManyNames = 0;
+// The first of the tasks: none that runs, and not the idle one either.
+constexpr std::uint32_t kUnknownTask = 0;
 
 std::int64_t step(std::uint64_t number, std::uint64_t& last) {
     const std::int64_t since = static_cast<std::int64_t>(number - last);
@@ -19,7 +22,7 @@ std::int64_t step(std::uint64_t number, std::uint64_t& last) {
 
 // 0 for none; else the step since the last one that there was, as a number without sign, and 1.
 std::uint64_t sparse_step(std::uint64_t number, std::uint64_t& last) {
-    return number == 0 ? 0 : NumberFile::zigzag(step(number, last)) + 1;
+    return number == 0 ? 0 : zigzag(step(number, last)) + 1;
 }
 
 std::uint64_t number_of(std::span<const Argument> arguments, std::string_view name) {
@@ -45,6 +48,7 @@ PageWriter::PageWriter(WritePage write, std::string title, PageLimits limits)
       lines_("line", write_chunk_) {
     write_(page_head(title_));
     name_of("(one of too many names)");
+    task_order_.emplace_back(0, name_of("unknown"));
 }
 
 void PageWriter::start(const TimelineFacts& facts, std::uint64_t time) {
@@ -214,13 +218,21 @@ void PageWriter::switch_task(const TaskSwitch& change) {
     see(change.time);
     ++switch_count_;
     const auto cpu = static_cast<std::uint64_t>(change.cpu);
-    cpus_.insert(cpu);
+    cpus_[cpu] = true;
     switch_file_.add(cpu);
     switch_file_.add_signed(step(change.time, last_switch_));
     switch_file_.add(task_of(change.prev_pid, change.prev_comm));
     switch_file_.add_signed(change.prev_state);
     switch_file_.add(task_of(change.next_pid, change.next_comm));
     switch_file_.add_signed(change.next_prio);
+}
+
+void PageWriter::lose(const Gap& gap) {
+    lost_ += gap.loss;
+    const auto cpu = cpus_.find(static_cast<std::uint64_t>(gap.cpu));
+    if (cpu == cpus_.end() || !cpu->second) return;
+    cpu->second = false;
+    unknown_.push_back({gap.since, switch_count_, cpu->first});
 }
 
 void PageWriter::wake(const Wakeup& wakeup) {
@@ -253,7 +265,8 @@ void PageWriter::write_switch(std::uint64_t cpu, const Merged& change, std::uint
     }
     const bool is_merged = change.count > 1;
     const auto came = last_tasks_.find(cpu);
-    const bool is_expected = came != last_tasks_.end() && came->second == change.prev_task;
+    const bool is_expected = change.task == kUnknownTask ||
+                             (came != last_tasks_.end() && came->second == change.prev_task);
     last_tasks_[cpu] = change.task;
     switches_.number(cpu);
     switches_.signed_number(step(change.time, last));
@@ -287,7 +300,8 @@ void PageWriter::merge_switch(std::uint64_t cpu, Running& running, std::uint64_t
         merged.count = 0;
     };
     if (merged.count != 0 && until - merged.time > grain) write_merged();
-    if (took > grain) {
+    if (took > grain || now.task == kUnknownTask) {
+        write_merged();
         write_switch(cpu, now, last);
         return;
     }
@@ -305,11 +319,23 @@ void PageWriter::merge_switch(std::uint64_t cpu, Running& running, std::uint64_t
     merged.prio = now.prio;
 }
 
+// In order of time, with what is unknown as switches to kUnknownTask.
 template <class Take>
 void PageWriter::each_switch(Take&& take) {
+    std::ranges::sort(unknown_, {},
+                      [](const Unknown& one) { return std::pair(one.since, one.before_switch); });
+    auto unknown = unknown_.begin();
+    const auto take_unknown = [&] {
+        Switch change;
+        change.cpu = unknown->cpu;
+        change.time = unknown->since;
+        change.task = kUnknownTask;
+        take(change);
+        ++unknown;
+    };
     std::uint64_t time = begin_;
     switch_file_.rewind();
-    for (std::uint64_t left = switch_count_; left != 0; --left) {
+    for (std::uint64_t number = 0; number != switch_count_; ++number) {
         Switch change;
         change.cpu = switch_file_.next();
         change.time = time += static_cast<std::uint64_t>(switch_file_.next_signed());
@@ -317,8 +343,12 @@ void PageWriter::each_switch(Take&& take) {
         change.prev_state = switch_file_.next_signed();
         change.task = switch_file_.next();
         change.prio = switch_file_.next_signed();
+        while (unknown != unknown_.end() &&
+               (unknown->since < time || unknown->before_switch <= number))
+            take_unknown();
         take(change);
     }
+    while (unknown != unknown_.end()) take_unknown();
 }
 
 // Calls take(CPU, task, from, to) for each time in which a task, and not the idle one, runs.
@@ -482,7 +512,7 @@ std::string PageWriter::facts_json(const PageOverview* overview) const {
                          .add_number(one.wakeups)
                          .done());
     facts.raw("segments", segments.done()).number("cpus", cpus_.size());
-    facts.boolean("hasLines", lines_.items() != 0);
+    facts.number("gaps", unknown_.size()).boolean("hasLines", lines_.items() != 0);
     if (overview) facts.raw("overview", overview->facts_json());
     return facts.done();
 }
@@ -502,6 +532,9 @@ void PageWriter::finish() {
     };
     for (const auto& [count, what] : left_out)
         if (count != 0) notes_.push_back(cat(count, what));
+    if (!lost_.is_zero())
+        notes_.push_back(
+            cat("lost events: ", loss_text(lost_), "; what ran meanwhile is not known"));
     if (chunks_.size() < limits_.bytes_without_overview && segments_.empty()) {
         write_(page_scripts(facts_json(nullptr)));
     } else {

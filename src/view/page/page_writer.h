@@ -49,8 +49,8 @@ public:
     void count(std::uint32_t track, std::uint64_t time, std::int64_t value) override;
     void switch_task(const TaskSwitch& change) override;
     void wake(const Wakeup& wakeup) override;
-    // Said as an instant by who calls this.
-    void lose(const Gap&) override {}
+    // What ran on the CPU is not known until its next switch. Said as an instant by who calls this.
+    void lose(const Gap& gap) override;
     void finish() override;
 
     // A line that a monitor printed, at the time of its record; before or behind others.
@@ -69,6 +69,11 @@ private:
     struct Switch {
         std::uint64_t cpu = 0, time = 0, prev_task = 0, task = 0;
         std::int64_t prev_state = 0, prio = 0;
+    };
+    // Written among the switches, in order of time: as one to kUnknownTask, in front of the switch
+    // that came next.
+    struct Unknown {
+        std::uint64_t since = 0, before_switch = 0, cpu = 0;
     };
     // A slice that has begun.
     struct Open {
@@ -153,7 +158,10 @@ private:
     NumberFile switch_file_, instant_file_, wakeup_file_, job_file_;
     std::uint64_t switch_count_ = 0, instant_count_ = 0, wakeup_count_ = 0, job_count_ = 0;
     std::uint64_t last_switch_ = 0, last_instant_ = 0, last_wakeup_ = 0;
-    std::unordered_set<std::uint64_t> cpus_, repeated_;  // repeated_: tracks and names of instants
+    std::unordered_map<std::uint64_t, bool> cpus_;  // of switches: whether what runs is known
+    std::unordered_set<std::uint64_t> repeated_;    // tracks and names of instants
+    std::vector<Unknown> unknown_;
+    Loss lost_;
     std::uint64_t switch_grain_ = 0, instant_grain_ = 0;
     std::vector<Segment> segments_;  // none: all at once
 };

@@ -50,12 +50,14 @@ ParallelText::~ParallelText() {
     claimable_.notify_all();
 }
 
-void ParallelText::make_text(Batch& batch) const {
+void ParallelText::make_text(Batch& batch) const try {
     for (const Line& line : batch.lines) {
         TraceRecord record = line.record;
         record.bytes = std::as_bytes(std::span(batch.bytes)).subspan(line.begin, line.size);
         text_.print(line.prepared, record, prefixes_[line.prefix], batch.text);
     }
+} catch (...) {
+    batch.failure = std::current_exception();
 }
 
 // With the mutex held.
@@ -70,11 +72,7 @@ void ParallelText::work() {
         if (is_over_) return;
         Batch* const batch = claim();
         lock.unlock();
-        try {
-            make_text(*batch);
-        } catch (...) {
-            batch->failure = std::current_exception();
-        }
+        make_text(*batch);
         lock.lock();
         batch->is_done = true;
         done_.notify_one();

@@ -33,7 +33,8 @@ public:
     ParallelText(const ParallelText&) = delete;
     ParallelText& operator=(const ParallelText&) = delete;
 
-    // `prefix`: its number. Throws what writing throws, and what making text threw.
+    // `prefix`: its number. Throws what writing throws, and what making text threw, when the text
+    // of the batches before is written.
     void add(const TraceRecord& record, std::size_t prefix);
     // Writes the rest.
     void finish();
@@ -48,7 +49,7 @@ private:
     struct Batch {
         std::string bytes, text;
         std::vector<Line> lines;
-        std::exception_ptr failure;
+        std::exception_ptr failure;  // thrown when all before it is written
         bool is_done = false;
     };
 

@@ -180,6 +180,21 @@ BOOST_AUTO_TEST_CASE(jobs_of_two_gts_with_one_number_are_two, *ut::label("pure")
     BOOST_TEST(table["done_ns"][1].value_or("none") == "20310000000");
 }
 
+// The engine of a queue whose making is not recorded is told as its first job runs.
+BOOST_AUTO_TEST_CASE(a_ring_is_known_that_is_told_when_the_job_runs, *ut::label("pure")) {
+    const TempFolder folder;
+    std::ofstream(folder / "trace.txt")
+        << "  game-150   [000]  20.100000: xe_sched_job_exec: dev=1 fence=4096 guc_id=5 seqno=1\n"
+           "  game-150   [000]  20.200000: xe_sched_job_run: dev=1 fence=4096 guc_id=5 seqno=1\n"
+           "  game-150   [000]  20.200001: xe_exec_queue_submit: dev=1 class=0 gt_id=0 guc_id=5 "
+           "width=1 guc_state=0 flags=0\n"
+           "  game-150   [000]  20.300000: xe_hw_fence_signal: dev=1 fence=4096 guc_id=5 seqno=1\n";
+    export_tables((folder / "trace.txt").string(), folder);
+    const ParquetTable table = test::read_parquet(read_file(file_of(folder, "jobs")));
+    BOOST_TEST_REQUIRE(table.rows == 1u);
+    BOOST_TEST(table["ring"][0].value_or("none") == "render gt0");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE_END()
 

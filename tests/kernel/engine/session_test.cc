@@ -14,13 +14,16 @@
 #include "base/file.h"
 #include "base/signals.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "engine/session/changes.h"
+#include "engine/session/instance_names.h"
 #include "engine/session/scratch_instance.h"
 #include "engine/session/session_probes.h"
 #include "engine/session/settings.h"
 #include "engine/session/stale.h"
 #include "engine/session/triggers.h"
 #include "engine/trace/kernel_events.h"
+#include "kernel/host/cpus.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/trace_instance.h"
@@ -215,6 +218,33 @@ BOOST_AUTO_TEST_CASE(two_owners_of_one_name_have_instances_of_their_own) {
     BOOST_TEST(other.tracefs().has("tracing_on"));
 }
 
+// By the instance's name its group is known, and by the group the instance.
+BOOST_AUTO_TEST_CASE(the_second_owner_of_a_suffix_keeps_its_probes,
+                     *ut::precondition(test::has_file{"uprobe_events"})) {
+    const ScratchInstance one(test::top(), "pairs"), other(test::top(), "pairs");
+    BOOST_TEST(other.tracefs().root() == one.tracefs().root() + ".2");
+    BOOST_TEST(other.probe_group() == one.probe_group() + "_2");
+    test::top().write("uprobe_events",
+                      cat("p:", other.probe_group(), "/probe ", test::gpufs_binary(), ":0x100\n"),
+                      Write::append);
+    BOOST_TEST(remove_stale(test::top()).empty());
+    BOOST_TEST(probes_of(test::top(), other.probe_group()).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(names_of_instances_and_their_groups_lead_to_each_other) {
+    const std::pair<const char*, const char*> both[] = {
+        {"gpufs", "gpufs"},
+        {"gpufs-my_run", "gpufs_my_run"},
+        {"gpufs.12.345", "gpufs_12_345"},
+        {"gpufs.12.345.pairs.2", "gpufs_12_345_pairs_2"}};
+    for (const auto& [instance, group] : both) {
+        BOOST_TEST(group_of_instance(instance) == group);
+        BOOST_TEST(instance_of_group(group) == instance);
+    }
+    for (const char* others : {"gpufs_", "gpufs__x", "gpufsx", "sched", "gpufs_a-b"})
+        BOOST_TEST(instance_of_group(others) == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_session_that_another_command_made_first_is_used) {
     const TempSession temp;
     const Tracefs at = Session::named(test::top(), temp.name()).tracefs();
@@ -292,6 +322,21 @@ BOOST_AUTO_TEST_CASE(settings_are_read_back_as_they_were_set) {
                             {"userstacktrace", "off"}})
         .changes.apply();
     BOOST_TEST(changed_settings(session).empty());
+}
+
+// Whether a CPU is online or not: a session may have one that went off since.
+BOOST_AUTO_TEST_CASE(each_cpu_of_the_machine_can_be_recorded_on) {
+    const TempSession temp;
+    const Session session = Session::named(test::top(), temp.name());
+    const std::string all = cpu_list_to_text(possible_cpus());
+    plan_settings(session, {{"cpus", all}}).changes.apply();
+    BOOST_TEST(temp.read("tracing_cpumask") == test::top().read("tracing_cpumask"));
+    const unsigned none = possible_cpus().back() + 1;
+    BOOST_CHECK_EXCEPTION(plan_settings(session, {{"cpus", cat(none)}}), UsageError,
+                          [&](const UsageError& e) {
+                              return std::string(e.what()) == cat("there is no CPU ", none) &&
+                                     e.hint() == "there are: " + all;
+                          });
 }
 
 BOOST_AUTO_TEST_CASE(a_new_instance_has_no_changed_settings) {

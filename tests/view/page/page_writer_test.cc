@@ -123,6 +123,48 @@ BOOST_AUTO_TEST_CASE(more_switches_than_a_page_has_room_for_are_told_together) {
     BOOST_TEST(told_busy == busy);
 }
 
+// Nobody knows what ran on a CPU whose events were lost.
+BOOST_AUTO_TEST_CASE(no_task_runs_through_a_gap) {
+    const auto switches = [](PageLimits limits) {
+        const std::string page = page_of(limits, [](PageWriter& writer) {
+            writer.switch_task(switch_to(7, 1100, 0));
+            writer.switch_task(switch_to(8, 1150, 1));
+            writer.switch_task(switch_to(9, 1300, 1));
+            writer.lose({0, 1200, 1400, Loss::exactly(5)});
+            writer.switch_task(switch_to(7, 1400, 0));
+            // Without a time between, and of a CPU that no switch was on.
+            writer.lose({0, 1400, 1400, Loss::at_least(2)});
+            writer.lose({2, 1400, 1400, Loss::exactly(1)});
+            writer.switch_task(switch_to(8, 1500, 0));
+        });
+        BOOST_TEST(page.find("\"notes\":[\"lost events: 8 or more; what ran meanwhile is not "
+                             "known\"]") != page.npos);
+        std::string told;
+        for (const ShownTimeline::Switch& one : test::read_page(page).switches)
+            told += cat(one.time, " CPU ", one.cpu, ' ', one.next_comm, ' ', one.next_pid, '\n');
+        return told;
+    };
+    const std::string expected =
+        "1100 CPU 0 busy 7\n1150 CPU 1 busy 8\n1200 CPU 0 unknown 0\n1300 CPU 1 busy 9\n"
+        "1400 CPU 0 busy 7\n1400 CPU 0 unknown 0\n1500 CPU 0 busy 8\n";
+    BOOST_TEST(switches({}) == expected);
+    PageLimits segments;
+    segments.unsegmented = segments.segment = 2;
+    BOOST_TEST(switches(segments) == expected);
+}
+
+// The page's own sums, where it has an overview.
+BOOST_AUTO_TEST_CASE(a_gap_counts_for_no_task) {
+    PageLimits limits;
+    limits.bytes_without_overview = 0;
+    const std::string page = page_of(limits, [](PageWriter& writer) {
+        writer.switch_task(switch_to(7, 1100, 0));
+        writer.lose({0, 1200, 2000, Loss::exactly(5)});
+        writer.switch_task(switch_to(0, 2000, 0));
+    });
+    BOOST_TEST(page.find("\"processes\":[[7,100,0,0]]") != page.npos);
+}
+
 // Each item once and with its time, task and priority, wherever a segment begins.
 BOOST_AUTO_TEST_CASE(many_switches_and_wakeups_are_in_segments) {
     constexpr std::uint64_t kMany = 1050, kSegment = 100;

@@ -1,9 +1,14 @@
 #include "view/trace/parallel_text.h"
 
 #define BOOST_TEST_DYN_LINK
+#include <atomic>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
+#include <thread>
 
 #include "base/cat.h"
 #include "engine/recording/file.h"
@@ -71,6 +76,36 @@ BOOST_AUTO_TEST_CASE(what_writing_throws_ends_it) {
         text.finish();
     };
     BOOST_CHECK_THROW(print(), std::runtime_error);
+}
+
+// What stands before it is made by another thread, and still under way when this one fails.
+BOOST_AUTO_TEST_CASE(what_stands_before_a_failure_is_written) {
+    TraceFile file(recording("stack-6.18"));
+    const auto caller = std::this_thread::get_id();
+    std::atomic<bool> is_asked = false, is_far = false;
+    file.context().addresses.symbol = [&](std::uint64_t) -> std::optional<Symbol> {
+        if (std::this_thread::get_id() == caller) throw std::runtime_error("no name");
+        is_asked = true;
+        while (!is_far) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        return std::nullopt;
+    };
+    std::string lines;
+    const auto print = [&] {
+        ParallelText text(file.context(), kPrefixes, 1,
+                          [&](std::string_view more) { lines += more; });
+        std::size_t bytes = 0;
+        walk(file, [&](const TraceRecord& record, std::size_t prefix) {
+            text.add(record, prefix);
+            bytes += record.bytes.size();
+            // The first batch is with the other thread when the next ones come.
+            while (bytes > (32 << 10) && !is_asked) std::this_thread::yield();
+            is_far = bytes > (64 << 10);
+        });
+        text.finish();
+    };
+    BOOST_CHECK_THROW(print(), std::runtime_error);
+    BOOST_TEST(lines.size() > 24u << 10);
 }
 
 BOOST_AUTO_TEST_CASE(a_recording_without_records_has_no_text) {
