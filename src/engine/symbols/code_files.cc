@@ -118,7 +118,7 @@ bool is_of_programs(std::string_view pattern) {
 
 // Our path, or where we have another file or none there, the process's, which is there as long as
 // it lives.
-std::string ours_or(std::string theirs, std::string ours) {
+std::string ours_or(const std::string& theirs, const std::string& ours) {
     return is_same_file(ours, theirs) ? ours : theirs;
 }
 
@@ -128,9 +128,8 @@ std::string path_of(int pid, const std::string& path) {
 }
 
 std::string program_path_of(int pid) {
-    std::string theirs = cat("/proc/", pid, "/exe");
-    std::string ours = link_target(theirs);
-    return ours_or(std::move(theirs), std::move(ours));
+    const std::string theirs = cat("/proc/", pid, "/exe");
+    return ours_or(theirs, link_target(theirs));
 }
 
 // The paths of the code that a process has mapped, as it sees them, each once.
@@ -279,7 +278,7 @@ void LibraryFiles::look_at(const Mapped& arrived, const std::string& pattern,
         found);
 }
 
-void LibraryFiles::add(std::string path, DistinctFiles& found) {
+void LibraryFiles::add(const std::string& path, DistinctFiles& found) {
     if (!is_regular_file(path)) return;
     if (const auto id = found.add(path)) ids_[path] = *id;
 }
@@ -295,9 +294,9 @@ void LibraryFiles::look_around(const std::string& pattern, DistinctFiles& found)
     if (!is_of_programs(pattern)) {
         for (const CachedLibrary& one : cached_libraries())
             if (glob_match(pattern, one.name)) add(one.path, found);
-        for (std::string& path :
+        for (const std::string& path :
              uncached_libraries([&](const std::string& file) { return glob_match(pattern, file); }))
-            add(std::move(path), found);
+            add(path, found);
     }
     for (const Mapped& one : mapped()) look_at(one, pattern, found);
     found.sort();

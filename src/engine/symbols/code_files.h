@@ -70,7 +70,7 @@ public:
     void forget(const std::string& path);
 
 private:
-    void add(std::string path, DistinctFiles& found);
+    void add(const std::string& path, DistinctFiles& found);
     const std::vector<Mapped>& mapped();
     void look_around(const std::string& pattern, DistinctFiles& found);
     void look_at(const Mapped& arrived, const std::string& pattern, DistinctFiles& found);
