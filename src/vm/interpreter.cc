@@ -101,10 +101,6 @@ std::uint64_t swapped(std::uint64_t value, int bits) {
     return __builtin_bswap64(value);
 }
 
-std::uint64_t cut(std::uint64_t value, std::size_t bytes) {
-    return bytes == 8 ? value : value & ((std::uint64_t{1} << (bytes * 8)) - 1);
-}
-
 // Sets of registers as bit masks.
 constexpr std::uint16_t one(unsigned reg) {
     return static_cast<std::uint16_t>(1u << reg);
@@ -295,7 +291,8 @@ void Interpreter::execute_alu(Frame& frame, const bpf_insn& insn) const {
     if (op == BPF_END) {
         const bool is_swap = is_64 || (BPF_SRC(insn.code) == BPF_TO_BE) ==
                                           (std::endian::native == std::endian::little);
-        dst = is_swap ? swapped(dst, insn.imm) : cut(dst, static_cast<std::size_t>(insn.imm) / 8);
+        dst = is_swap ? swapped(dst, insn.imm)
+                      : extend(dst, static_cast<std::size_t>(insn.imm) / 8, false);
         return;
     }
     const std::uint64_t operand = BPF_SRC(insn.code) == BPF_X
@@ -304,7 +301,7 @@ void Interpreter::execute_alu(Frame& frame, const bpf_insn& insn) const {
     if (op == BPF_MOV) {
         const std::uint64_t value =
             insn.off == 0 ? operand : extend(operand, static_cast<std::size_t>(insn.off) / 8, true);
-        dst = is_64 ? value : cut(value, 4);
+        dst = is_64 ? value : extend(value, 4, false);
     } else if (is_64) {
         dst = compute<std::uint64_t>(op, insn.off == 1, dst, operand);
     } else {
@@ -346,7 +343,7 @@ void Interpreter::execute_atomic(Frame& frame, const bpf_insn& insn) {
 
     const std::uint64_t old = load(address, bytes);
     if (insn.imm == BPF_CMPXCHG) {
-        store(address, bytes, old == cut(frame.r[0], bytes) ? operand : old);
+        store(address, bytes, old == extend(frame.r[0], bytes, false) ? operand : old);
         frame.r[0] = old;
         return;
     }

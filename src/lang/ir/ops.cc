@@ -2,14 +2,12 @@
 
 #include <stdexcept>
 
+#include "base/extend.h"
+
 namespace gpufs::ir {
 
 std::uint64_t converted(std::uint64_t value, Type type) {
-    if (type.bytes == 8) return value;
-    const int spare = 64 - type.bytes * 8;
-    const std::uint64_t top = value << spare;
-    return type.is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> spare)
-                          : top >> spare;
+    return extend(value, type.bytes, type.is_signed);
 }
 
 Width width_of(Type type) {
@@ -27,7 +25,6 @@ Width width_of(Type type) {
     }
 }
 
-// Whether every value of one type is a value of the other, with the same 64 bits.
 bool includes(Type wide, Type narrow) {
     if (wide.bytes == 8 || wide == narrow) return true;
     return narrow.bytes < wide.bytes && (wide.is_signed || !narrow.is_signed);
@@ -45,7 +42,6 @@ std::uint64_t shift_count(std::uint64_t count, Type type) {
     return count & (type.bytes == 8 ? 63 : 31);
 }
 
-// Computes the operation on two constants of the type.
 std::uint64_t folded(Op op, Type type, std::uint64_t a, std::uint64_t b) {
     switch (op) {
         case Op::add:
@@ -114,7 +110,6 @@ JumpOp jump_op(Cmp cmp, bool is_signed) {
     return JumpOp::set;
 }
 
-// The comparison for swapped operands.
 Cmp mirrored(Cmp cmp) {
     switch (cmp) {
         case Cmp::lt:
@@ -130,7 +125,6 @@ Cmp mirrored(Cmp cmp) {
     }
 }
 
-// Whether the result fits the type without a conversion.
 bool stays_in_type(Op op, Type type) {
     switch (op) {
         case Op::bit_and:

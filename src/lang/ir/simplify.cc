@@ -121,8 +121,7 @@ std::optional<Store> store_of(const Item& item) {
     if (!item.is_insn() || item.slot == kNone || (kind != BPF_ST && kind != BPF_STX) ||
         BPF_MODE(item.op.code) != BPF_MEM)
         return std::nullopt;
-    constexpr int kBytes[] = {4, 2, 1, 8};  // BPF_W, BPF_H, BPF_B, BPF_DW
-    return Store{item.slot, item.op.off, kBytes[BPF_SIZE(item.op.code) >> 3]};
+    return Store{item.slot, item.op.off, static_cast<int>(bytes_of(gpufs::width_of(item.op)))};
 }
 
 bool stores_zero(const Item& item) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "lang/event/event_format.h"
 #include "lang/insn/insn.h"
+#include "lang/ir/ops.h"
 #include "lang/link/unit.h"
 
 // One code item at a time: guards, fields, maps, parameters, and what older kernels lack.
@@ -30,10 +31,6 @@ std::string_view unsigned_type(std::size_t bytes) {
 
 bool is_integer_size(std::size_t bytes) {
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-}
-
-Width width_for(std::size_t bytes) {
-    return bytes == 1 ? Width::b : bytes == 2 ? Width::h : bytes == 4 ? Width::w : Width::dw;
 }
 
 std::vector<std::string> names_of(const auto& items) {
@@ -454,7 +451,7 @@ void ItemResolver::load_field(const CodeItem& item, std::vector<Insn>& into) {
         job_.fail(relocation.at, cat("'", field.name, "' (", field.declaration(), ") is no number"),
                   "take its address, and read it with probe_read_kernel");
     const Reg dst = static_cast<Reg>(item.insn.dst_reg), src = static_cast<Reg>(item.insn.src_reg);
-    const Width width = width_for(field.size);
+    const Width width = ir::width_of({static_cast<std::uint8_t>(field.size), false});
     const auto offset = static_cast<__s16>(field.offset);
     const bool is_extended = field.is_signed && field.size < 8;
     Insn insn = at_place(is_extended ? insn::load_signed(width, dst, src, offset)
