@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/map_spec.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "cmd/shared/argument_ways.h"
@@ -35,6 +36,8 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
         choices.has_added_end = add_end(choices.words, choices.starts);
         if (choices.has_added_end) choices.ends = choices.starts;
     }
+    if (choices.max_keys && *choices.max_keys > kMostMapEntries)
+        throw UsageError(cat("--max-keys is ", kMostMapEntries, " at most"));
     follow_command(choices.run, !choices.pids.empty());
     choices.run.pids = choices.pids;
     if (!choices.run.input)
