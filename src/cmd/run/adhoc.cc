@@ -104,6 +104,7 @@ std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words
     Diagnostics mistakes;
     // Looking for the functions of a pattern costs time: only where some text may name the key.
     found_.tells_functions = may_name(kFunctionKey);
+    found_.tells_probes = may_name("probe");
     found_.names = asked_names(also, is_one_of_several);
     std::vector<AdhocEvent> events =
         find_adhoc_events(words_.source, words, machine_, mistakes, found_);
