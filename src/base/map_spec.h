@@ -7,6 +7,10 @@
 
 namespace gpufs {
 
+// So many entries a map has at most: of hash maps the kernel refuses more, because their buckets
+// would take 2^32 bytes (htab_map_alloc() in kernel/bpf/hashtab.c).
+inline constexpr std::uint32_t kMostMapEntries = std::uint32_t{1} << 27;
+
 // What a map is, as bpf(2) takes it. Rings have no key and no value, and their size in bytes (a
 // power of 2, a page at least) is max_entries; a perf event array and a prog array have 4-byte keys
 // and values; a stack trace map has 4-byte keys and 8 bytes of value for each frame.

@@ -129,7 +129,7 @@ int cmd_latency(Context& ctx, Args args) {
     if (!latency.shown.empty() && !over) throw UsageError("--show goes with --over");
     check_in_kernel(in_kernel, choices, over.has_value());
     AdhocAsker asker("latency", choices);
-    asker.require_subjects(2, 2, "a START and an END");
+    asker.require_subjects(choices.starts + 1, choices.starts + choices.ends, "a START and an END");
     if (in_kernel.is_asked) return run_in_kernel(ctx, choices, asker, latency, in_kernel);
     if (over) latency.over_ns = static_cast<std::uint64_t>(over->count());
     const std::span words(asker.subjects());
@@ -138,12 +138,13 @@ int cmd_latency(Context& ctx, Args args) {
         of_starts.push_back(pair.start);
         of_ends.push_back(pair.end);
     }
-    if (words[0].text == words[1].text) {  // one event, which knows all words
+    const auto start_words = words.first(choices.starts), end_words = words.subspan(choices.starts);
+    if (start_words[0].text == end_words[0].text) {  // one event, which knows all words
         for (const AdhocWord& word : std::exchange(of_starts, of_ends)) of_starts.push_back(word);
         of_ends = of_starts;
     }
-    latency.starts = asker.find_events(words.first(1), of_starts, true);
-    std::vector<AdhocEvent> ends = asker.find_events(words.last(1), of_ends, true);
+    latency.starts = asker.find_events(start_words, of_starts, true);
+    std::vector<AdhocEvent> ends = asker.find_events(end_words, of_ends, true);
     // What is wrong with both is told once, of what the user wrote.
     if (choices.has_added_end)
         for (AdhocEvent& end : ends) end.target.at = latency.starts.front().target.at;

@@ -58,6 +58,12 @@ void print_monitors(Context& ctx, bool is_json) {
     for (const std::string& name : names) print_monitor(ctx, name, width, is_json);
 }
 
+// Besides the form of what is printed.
+bool asks_for_more(const RunChoices& choices) {
+    return !choices.command.empty() || choices.duration || choices.interval || choices.input ||
+           choices.condition || choices.freeze_on || choices.dry_run || choices.explain;
+}
+
 int run_one_script(Context& ctx, ScriptChoices script, RunChoices choices) {
     script.name.clear();
     follow_command(choices, !script.pids.empty());
@@ -71,7 +77,6 @@ int cmd_run(Context& ctx, Args args) {
     RunChoices choices;
     std::vector<std::string> words;  // NAME|FILE and name=value
     std::vector<int> pids;
-    const bool has_words = !args.empty();
     bool list = false, show = false, is_unsafe = false;
     std::vector<std::string> texts;
     Options options(
@@ -94,7 +99,9 @@ int cmd_run(Context& ctx, Args args) {
     add_histogram_options(options, choices.pictures);
     choices.command = take_command(args);
     if (!options.parse(ctx, args, words)) return kOk;
-    if (list || !has_words) {
+    const bool asks_nothing = words.empty() && texts.empty() && pids.empty() && !show &&
+                              !is_unsafe && !asks_for_more(choices);
+    if (list || asks_nothing) {
         check_words(words, 0, "--list has all monitors");
         print_monitors(ctx, choices.json);
         return kOk;

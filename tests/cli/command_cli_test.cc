@@ -149,6 +149,44 @@ BOOST_AUTO_TEST_CASE(latencies_begin_in_it) {
     BOOST_TEST(!has(ended.out, "gpufs-test"), ended.out);
 }
 
+// A switch is done by the task that stops: another one does the switch back to it.
+BOOST_AUTO_TEST_CASE(how_long_it_was_off_its_cpu_is_between_two_of_one_event) {
+    const Others others;
+    const Ended ended =
+        test::gpufs({"latency", "sched:sched_switch", "sched:sched_switch", "--key",
+                     "prev_pid=next_pid", "by", "start.comm", "--json", "--", "sleep", "0.05"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    const test::Json told = test::parse_json(ended.out.substr(0, ended.out.find('\n')));
+    const std::vector<test::Json>& entries = told["entries"].items;
+    BOOST_TEST_REQUIRE(entries.size() == 1u, ended.out);
+    BOOST_TEST(entries[0]["key"]["start.comm"].text == "sleep");
+    BOOST_TEST(entries[0]["max"].number() >= 50'000);
+}
+
+BOOST_AUTO_TEST_CASE(each_of_several_calls_has_its_own_end) {
+    const Ended ended =
+        test::gpufs({"latency", "sys_enter_getppid,sys_enter_nanosleep", "by", "probe", "--json",
+                     "--", test::work_binary(), "calls", "300", "0"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.out, "{\"key\":{\"probe\":\"syscalls:sys_exit_getppid\"},\"count\":300,"),
+               ended.out);
+}
+
+BOOST_AUTO_TEST_CASE(wakeups_by_it_are_told_from_those_of_it) {
+    const std::string note =
+        "sched:sched_wakeup happens in the task that wakes, so this is about wakeups by COMMAND; "
+        "for those of it: --all --if 'comm == \"sleep\"'\n";
+    const Ended ended = test::gpufs({"count", "sched_wakeup", "--", "/bin/sleep", "0.01"});
+    BOOST_TEST(has(ended.err, note), ended.err);
+    const Ended all = test::gpufs({"count", "sched_wakeup", "--all", "--if", "comm == \"sleep\"",
+                                   "--", "/bin/sleep", "0.01"});
+    BOOST_TEST(!has(all.err, note), all.err);
+    BOOST_TEST(!has(all.out, "sched_wakeup: 0\n"), all.out);
+    const Ended end = test::gpufs({"latency", "sched_switch", "sched_wakeup", "--key",
+                                   "prev_pid=pid", "--", "sleep", "0.01"});
+    BOOST_TEST(!has(end.err, "happens in the task"), end.err);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_recorded_is_its_own, *ut::label("pure")) {
     const test::TempFile file;
     const Ended recorded = test::gpufs({"record", "-e", "sched_process_exec", "-o", file.path(),

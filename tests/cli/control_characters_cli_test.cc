@@ -1,5 +1,6 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 
 #include "base/cat.h"
 #include "base/file.h"
@@ -54,6 +55,17 @@ std::vector<std::string> with_evil_command(std::vector<std::string> args) {
 
 BOOST_AUTO_TEST_SUITE(cli)
 BOOST_AUTO_TEST_SUITE(control_characters, *ut::label("pure"))
+
+BOOST_AUTO_TEST_CASE(the_name_of_a_command_is_escaped, *ut::precondition(test::can_trace)) {
+    const std::filesystem::path folder = test::TempFile().path() + ".folder";
+    std::filesystem::create_directory(folder);
+    const std::string command = folder / "a\n\x1b[mb";
+    std::filesystem::copy("/bin/false", command);
+    const Ended ended = test::gpufs({"count", "sched:sched_switch", "--", command});
+    std::filesystem::remove_all(folder);
+    BOOST_TEST(is_clean(ended.err));
+    BOOST_TEST(has(ended.err, "/a\\n\\x1b[mb ended with exit status 1\n"), ended.err);
+}
 
 BOOST_AUTO_TEST_CASE(reports_escape_names_of_tasks) {
     const test::TempFile file(evil_recording());

@@ -225,6 +225,34 @@ BOOST_AUTO_TEST_CASE(the_time_between_two_of_an_event_is_a_latency) {
     BOOST_TEST(test::has(ended.err + ended.out, "1 start without an end"), ended.err + ended.out);
 }
 
+// Of a switch the task that stops is the running one; the one that goes on is not.
+BOOST_AUTO_TEST_CASE(a_condition_on_starts_lets_other_tasks_end_them) {
+    std::string lines = "# tracer: nop\n#\n";
+    const auto add = [&](const char* time, const char* from, const char* to) {
+        lines +=
+            cat("  ", from, "  [000] d..2. ", time,
+                ": sched_switch: prev_comm=", std::string_view(from).substr(0, 1),
+                " prev_pid=", std::string_view(from).substr(2),
+                " prev_prio=120 prev_state=S ==> next_comm=", std::string_view(to).substr(0, 1),
+                " next_pid=", std::string_view(to).substr(2), " next_prio=120\n");
+    };
+    add("10.000000", "a-7", "b-8");
+    add("10.000300", "b-8", "a-7");
+    add("10.000500", "a-7", "b-8");
+    add("10.001200", "b-8", "a-7");
+    const test::TempFile text(lines, ".txt");
+    const auto ask = [&](const std::string& key, const std::string& condition) {
+        return gpufs({"latency", "sched:sched_switch", "sched:sched_switch", "--key", key, "--if",
+                      condition, "--over", "0ns", "-i", text.path()});
+    };
+    const Ended off = ask("prev_pid=next_pid", "prev_comm == \"a\"");
+    for (const char* took : {" 300 us", " 700 us"}) BOOST_TEST(test::has(off.out, took), off.out);
+    BOOST_TEST(test::has(off.out, "min 300 us, avg 500 us"), off.out);
+    // With one key for both: from one that the condition lets pass to the next.
+    const Ended between = ask("cpu", "prev_comm == \"a\"");
+    BOOST_TEST(test::has(between.out, "min 500 us, avg 500 us"), between.out);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 // One event that ends a pair and begins the next one.
 BOOST_AUTO_TEST_CASE(the_time_between_two_of_an_event_is_a_latency) {

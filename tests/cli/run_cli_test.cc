@@ -189,6 +189,9 @@ BOOST_AUTO_TEST_CASE(parameters_reach_the_program_and_counts_come_at_the_end) {
     BOOST_TEST(wrong.err ==
                "gpufs: this program has no parameter 'wich'\n"
                "hint: did you mean 'which'?\n");
+    BOOST_TEST(run({"syscalls", "entries=4000000000", "--dry-run"}).err ==
+               "gpufs: entries=4000000000 is no size for map 'inside'\n"
+               "hint: a number of entries, 1 to 134217728\n");
     const Ended text = run({monitor.path(), "which=x"});
     BOOST_TEST(text.status == 2);
     BOOST_TEST(text.err ==
@@ -200,12 +203,17 @@ BOOST_AUTO_TEST_CASE(monitors_are_listed_and_shown, *ut::label("pure")) {
     const Ended list = run({"--list"});
     BOOST_TEST(list.status == 0);
     BOOST_TEST(list.out == run({}).out);
+    BOOST_TEST(list.out == run({"--all"}).out);
+    const test::TempFile file;
+    BOOST_TEST(run({"--all", "-o", file.path()}).out == "");
+    BOOST_TEST(read_file(file.path()) == list.out);
     BOOST_TEST(has(list.out, "\n  min_us=100000 us  "), list.out);
     const Ended json = run({"--list", "--json"});
     BOOST_TEST(has(json.out,
                    "{\"monitor\":\"block-io\",\"summary\":\"latency of block devices\","
                    "\"parameters\":[{\"name\":\"min_us\",\"default\":100000,\"unit\":\"us\","),
                json.out);
+    BOOST_TEST(json.out == run({"--json"}).out);
     BOOST_TEST(run({"execs", "--show"}).out == read_file("bpf_asm/execs.bpf"));
     const Ended nothing = run({"--duration", "1s"});
     BOOST_TEST(nothing.status == 2);

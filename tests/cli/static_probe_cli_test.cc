@@ -115,6 +115,14 @@ BOOST_AUTO_TEST_CASE(questions_have_arguments_as_fields) {
     BOOST_TEST(test::has(texts.out, "\"text\"},\"count\":6}"), cat(texts.out, texts.err));
 }
 
+BOOST_AUTO_TEST_CASE(questions_tell_the_probes_of_a_pattern_apart) {
+    const std::string file = cat("usdt:", probed_file("probed"), ":");
+    const test::Ended counted = asked({"count", file + "prob*:{passed,of-sizes}", "by", "probe"});
+    for (const char* one : {"probed:passed\"},\"count\":3", "probed:of__sizes\"},\"count\":"})
+        BOOST_TEST(test::has(counted.out, cat("{\"probe\":\"", file, one)),
+                   cat(counted.out, counted.err));
+}
+
 BOOST_AUTO_TEST_CASE(an_argument_that_is_not_there_is_told_at_its_place) {
     const test::TempFolder folder;
     const std::string file = probed_file("probed"), text = (folder / "wrong.bpf").string();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/map_spec.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "cmd/shared/argument_ways.h"
 #include "cmd/shared/run_loop.h"
@@ -25,8 +27,17 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
         .count("top", choices.top, "show only the N first keys, and how many more there are");
     choices.run.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return false;
-    if (choices.file) set_file(choices.words, *choices.file, static_cast<std::size_t>(subjects));
-    if (subjects == AdhocSubjects::start_and_end) choices.has_added_end = add_end(choices.words);
+    std::vector<std::size_t> became;
+    if (choices.file)
+        became = set_file(choices.words, *choices.file, static_cast<std::size_t>(subjects));
+    if (subjects == AdhocSubjects::start_and_end) {
+        if (!became.empty()) choices.starts = became[0];
+        if (became.size() > 1) choices.ends = became[1];
+        choices.has_added_end = add_end(choices.words, choices.starts);
+        if (choices.has_added_end) choices.ends = choices.starts;
+    }
+    if (choices.max_keys && *choices.max_keys > kMostMapEntries)
+        throw UsageError(cat("--max-keys is ", kMostMapEntries, " at most"));
     follow_command(choices.run, !choices.pids.empty());
     choices.run.pids = choices.pids;
     if (!choices.run.input)
@@ -93,15 +104,34 @@ std::vector<AdhocEvent> AdhocAsker::find_events(std::span<const AdhocWord> words
     Diagnostics mistakes;
     // Looking for the functions of a pattern costs time: only where some text may name the key.
     found_.tells_functions = may_name(kFunctionKey);
+    found_.tells_probes = may_name("probe");
     found_.names = asked_names(also, is_one_of_several);
     std::vector<AdhocEvent> events =
         find_adhoc_events(words_.source, words, machine_, mistakes, found_);
     mistakes.throw_if_any();
+    // The first words are those that COMMAND is for: of a latency START.
+    if (words.data() == words_.subjects.data()) note_wakeups(events);
     for (AdhocEvent& event : events)
         for (std::size_t i = 0; i < event.fetched.size(); ++i)
             if (!event.fetched[i].variable)
                 event.fetched[i].is_asked_for = may_name(event.format.fields[i].name);
     return events;
+}
+
+void AdhocAsker::note_wakeups(std::span<const AdhocEvent> events) {
+    if (!choices_.run.follows) return;
+    constexpr std::size_t kMostComm = 15;  // TASK_COMM_LEN
+    for (const AdhocEvent& event : events) {
+        if (!event.format.full_name().starts_with("sched:sched_wak")) continue;
+        const std::string& command = choices_.run.command.front();
+        const std::string name = printable(command.substr(command.rfind('/') + 1, kMostComm));
+        found_.notes.push_back(
+            cat(event.format.full_name(),
+                " happens in the task that wakes, so this is about wakeups by COMMAND; for those "
+                "of it: --all --if 'comm == \"",
+                name, "\"'"));
+        return;
+    }
 }
 
 std::optional<AdhocEvent> AdhocAsker::find_tracepoint(const std::string& name) {

@@ -21,7 +21,9 @@ namespace gpufs {
 struct AdhocChoices {
     RunChoices run;
     std::vector<std::string> words;
-    bool has_added_end = false;       // the second word is the end of what the first one names
+    // How many words are a latency's START, and at most its END; whether the latter were added.
+    std::size_t starts = 1, ends = 1;
+    bool has_added_end = false;
     std::optional<std::string> file;  // from -x
     std::vector<int> pids;
     std::optional<Expression> comm;  // from --comm
@@ -71,6 +73,8 @@ public:
     int run(Context& ctx, const LatencyHists& hists);
 
 private:
+    // Says what COMMAND means for events that happen in another task than the one they are about.
+    void note_wakeups(std::span<const AdhocEvent> events);
     // Whether some text of the user's has this in it, as a name or as anything else.
     bool may_name(std::string_view name) const;
 

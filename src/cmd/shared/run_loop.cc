@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/saturate.h"
 #include "kernel/host/pidfd.h"
 #include "kernel/host/proc_task.h"
@@ -36,7 +37,8 @@ std::vector<std::string> take_command(Args& args) {
     return command;
 }
 
-std::string end_text(std::string_view name, int status) {
+std::string end_text(std::string_view command, int status) {
+    const std::string name = printable(command);
     if (WIFSIGNALED(status))
         return cat(name, " was ended by signal ", WTERMSIG(status), " (",
                    ::strsignal(WTERMSIG(status)), ")");
@@ -46,9 +48,9 @@ std::string end_text(std::string_view name, int status) {
 std::string end_command(HeldCommand& command) {
     const auto status = command.end();
     const std::string name = cat("'", command.name(), "' (pid ", command.pid(), ")");
-    if (!status) return cat(name, " got SIGTERM and goes on");
+    if (!status) return cat(printable(name), " got SIGTERM and goes on");
     if (WIFSIGNALED(*status) && WTERMSIG(*status) == SIGTERM)
-        return cat(name, " was ended with SIGTERM");
+        return cat(printable(name), " was ended with SIGTERM");
     return end_text(name, *status);
 }
 

@@ -44,6 +44,20 @@ AdhocEvent other_event(ProbeTarget target, const AdhocWord& word, KernelFacts& m
     return event;
 }
 
+// One event; or, of a pattern whose probes are to be told apart, one each.
+void add_static_probes(ProbeTarget target, AdhocWord word, KernelFacts& machine,
+                       const AdhocLookup& lookup, std::vector<AdhocEvent>& into) {
+    std::vector<std::string> names;
+    if (lookup.tells_probes) names = find_static_probes(target, machine);
+    if (names.size() < 2) return into.push_back(other_event(std::move(target), word, machine));
+    for (std::string& name : names) {
+        word.text = cat(probe_kind(target.kind).name, ':', name);
+        target.name = std::move(name);
+        into.push_back(other_event(target, word, machine));
+        into.back().from_pattern = true;
+    }
+}
+
 ProbeTarget::Kind kind_of(const ProbeLine& place) {
     using Kind = ProbeTarget::Kind;
     const bool is_return = place.letter == 'r';
@@ -253,6 +267,8 @@ std::vector<AdhocEvent> find_adhoc_events(const SourceText& source,
             else if (probe_kind(target.kind).is_at_function())
                 add_function(event_of(std::move(target), word), source, machine, mistakes, lookup,
                              events);
+            else if (target.kind == ProbeTarget::Kind::usdt)
+                add_static_probes(std::move(target), word, machine, lookup, events);
             else
                 events.push_back(other_event(std::move(target), word, machine));
         } catch (const SourceError& e) {

@@ -21,6 +21,7 @@ struct AskedName {
 // What a search for the events of a question knows of the question, and what it finds out besides.
 struct AdhocLookup {
     bool tells_functions = false;  // the functions of a pattern are asked for
+    bool tells_probes = false;     // its static probes are
     std::vector<AskedName> names;
 
     std::vector<std::string> notes;

@@ -126,8 +126,10 @@ private:
     std::optional<SyscallCheck> syscall_check(std::string_view call) const;
     void choose_all_syscalls(Loaded& loaded, Linked& linked);
     bool has_other_syscalls(const ProbeSite& site) const;
-    SyscallDispatcher& dispatcher_for(const Loaded& loaded, const Linked& linked,
-                                      const SyscallCheck& check);
+    void choose_dispatcher(const EventFormat* all, const SyscallCheck& check, Loaded& loaded,
+                           Linked& linked);
+    SyscallDispatcher& dispatcher_for(const EventFormat& all, const Loaded& loaded,
+                                      const Linked& linked, const SyscallCheck& check);
     Fd load_in_kernel(const Linked& linked, const Loaded& loaded);
     bool makes_probe_events() const;
     Fd load_at_function(const Linked& linked, const Loaded& loaded, BpfProgramSpec spec);

@@ -98,8 +98,9 @@ std::optional<SyscallCheck> Monitor::syscall_check(std::string_view call) const 
 
 // A tracepoint's program that reads no field goes to the raw tracepoint, where there is one: of a
 // system call's begin to that of all system calls, behind a check of the number, because perf
-// copies no arguments then. (At exit it would save nothing: the number is not among the arguments
-// there.)
+// copies no arguments then. Of several calls one dispatcher looks at the number: each check takes
+// some 100 ns of every call of the machine. (At exit it would save nothing: the number is not among
+// the arguments there.)
 void Monitor::choose_raw(Loaded& loaded, Linked& linked) {
     const EventFormat& event = *loaded.how.site.event;
     if (machine_.is_dynamic_event(event.full_name())) return;
@@ -113,9 +114,10 @@ void Monitor::choose_raw(Loaded& loaded, Linked& linked) {
     if (!event.name.starts_with(kSysEnter)) return;
     const auto check = syscall_check(std::string_view(event.name).substr(kSysEnter.size()));
     if (!check) return;
-    add_syscall_check(*check, linked);
     loaded.how.way = LoadedSite::Way::raw_syscall;
     loaded.raw_name = "sys_enter";
+    const EventFormat* all = machine_.events().find_format("raw_syscalls:sys_enter");
+    choose_dispatcher(all, *check, loaded, linked);
 }
 
 // The records of one system call's events are those of all: the number, then arguments or result.
@@ -129,11 +131,16 @@ void Monitor::choose_all_syscalls(Loaded& loaded, Linked& linked) {
     if (!all || !check) return;
     loaded.how.way = LoadedSite::Way::all_syscalls;
     loaded.instead = all;
-    loaded.call = check->number;
-    if (has_other_syscalls(site))
-        loaded.dispatcher = &dispatcher_for(loaded, linked, *check);
-    else
-        add_syscall_check(*check, linked);
+    choose_dispatcher(all, *check, loaded, linked);
+}
+
+// Has the program run for one of the calls that come to `all`: by a dispatcher, or where it is the
+// only one or `all` is null, by a check of its own.
+void Monitor::choose_dispatcher(const EventFormat* all, const SyscallCheck& check, Loaded& loaded,
+                                Linked& linked) {
+    if (!all || !has_other_syscalls(loaded.how.site)) return add_syscall_check(check, linked);
+    loaded.call = check.number;
+    loaded.dispatcher = &dispatcher_for(*all, loaded, linked, check);
 }
 
 // Whether the program looks at the begins, or at the ends, of more than one system call.
@@ -147,15 +154,16 @@ bool Monitor::has_other_syscalls(const ProbeSite& site) const {
 }
 
 // The first that has room: programs for one call run in the order of the text.
-SyscallDispatcher& Monitor::dispatcher_for(const Loaded& loaded, const Linked& linked,
-                                           const SyscallCheck& check) {
+SyscallDispatcher& Monitor::dispatcher_for(const EventFormat& all, const Loaded& loaded,
+                                           const Linked& linked, const SyscallCheck& check) {
+    using Place = SyscallDispatcher::Place;
+    const Place place = loaded.raw_name.empty() ? Place::record : Place::raw_tracepoint;
     for (const auto& one : dispatchers_)
-        if (&one->event() == loaded.instead && one->has_room_for(check.number)) return *one;
+        if (one->is_at(all, place) && one->has_room_for(check.number)) return *one;
     const auto load = [&](std::vector<bpf_insn> code) {
         return load_jump(std::move(code), linked, loaded);
     };
-    return *dispatchers_.emplace_back(
-        std::make_unique<SyscallDispatcher>(*loaded.instead, check, load));
+    return *dispatchers_.emplace_back(std::make_unique<SyscallDispatcher>(all, place, check, load));
 }
 
 // Probes in files also where there is one: closing its link holds up nobody (detach_all()).

@@ -159,24 +159,28 @@ BpfMapSpec PreparedProgram::spec_of(const MapDeclaration& map, std::size_t cpus)
     BpfMapSpec spec;
     spec.type = map.type;
     spec.name = map.name;
-    spec.max_entries = static_cast<std::uint32_t>(map.max_entries);
+    const bool is_ring = map.type == BPF_MAP_TYPE_RINGBUF;
+    const std::uint32_t room = is_ring ? UINT32_MAX : kMostMapEntries;
+    std::uint64_t entries = map.max_entries;
     if (!map.max_parameter.empty()) {
         const Parameter* parameter = program_.find_parameter(map.max_parameter);
         const std::int64_t most = parameter ? choice_.parameters.number_of(*parameter) : 0;
-        if (most <= 0 || most > std::int64_t{UINT32_MAX})
+        if (most <= 0 || most > std::int64_t{room})
             throw UsageError(
                 cat(map.max_parameter, "=", most, " is no size for map '", map.name, "'"),
-                "a number of entries, 1 or more");
-        spec.max_entries = static_cast<std::uint32_t>(most);
+                is_ring ? "a number of bytes" : cat("a number of entries, 1 to ", room));
+        entries = static_cast<std::uint64_t>(most);
     }
+    spec.max_entries = static_cast<std::uint32_t>(entries);
     if (map.type == BPF_MAP_TYPE_PERF_EVENT_ARRAY) {
         spec.key_bytes = spec.value_bytes = sizeof(std::uint32_t);
         spec.max_entries = static_cast<std::uint32_t>(cpus);
-    } else if (map.type != BPF_MAP_TYPE_RINGBUF) {
-        const MapShape shape = map.shape(spec.max_entries, cpus);
-        if (shape.max_entries > UINT32_MAX)
+    } else if (!is_ring) {
+        const MapShape shape = map.shape(std::min<std::uint64_t>(entries, UINT32_MAX), cpus);
+        if (shape.max_entries > room)
             throw UsageError(
-                cat("map '", map.name, "' has no room for ", shape.max_entries, " entries"));
+                cat("map '", map.name, "' has no room for ", shape.max_entries, " entries"),
+                cat(room, " at most, of all CPUs and buckets together"));
         spec.type = shape.type;
         spec.key_bytes = static_cast<std::uint32_t>(shape.key_bytes);
         spec.value_bytes = static_cast<std::uint32_t>(shape.value_bytes);

@@ -23,9 +23,10 @@ BpfMap SyscallDispatcher::make_programs(std::uint32_t most) {
     return BpfMap::create(spec);
 }
 
-SyscallDispatcher::SyscallDispatcher(const EventFormat& all, const SyscallCheck& check,
+SyscallDispatcher::SyscallDispatcher(const EventFormat& all, Place place, const SyscallCheck& check,
                                      const LoadCode& load)
     : all_(all),
+      place_(place),
       programs_(make_programs(kMostCalls)),
       program_(load(jump_by_syscall(check, programs_.fd()))) {}
 
@@ -43,7 +44,9 @@ void SyscallDispatcher::put(std::int64_t number, const Fd& program) {
 void SyscallDispatcher::attach(const AttachOptions& how) {
     if (!attachments_.empty()) return;
     attachments_.push_back(
-        attach_tracepoint(program_.get(), static_cast<std::uint64_t>(all_.id), how));
+        place_ == Place::raw_tracepoint
+            ? attach_raw_tracepoint(program_.get(), all_.name)
+            : attach_tracepoint(program_.get(), static_cast<std::uint64_t>(all_.id), how));
 }
 
 std::vector<Attachment> SyscallDispatcher::take_attachments() {

@@ -23,10 +23,16 @@ public:
     // An array for tail calls, with room for so many programs.
     static BpfMap make_programs(std::uint32_t most);
 
-    // `all`: raw_syscalls:sys_enter or sys_exit.
-    SyscallDispatcher(const EventFormat& all, const SyscallCheck& check, const LoadCode& load);
+    // Where it is attached, and so which kind of program it and those in it are.
+    enum class Place { record, raw_tracepoint };
 
-    const EventFormat& event() const noexcept { return all_; }
+    // `all`: raw_syscalls:sys_enter or sys_exit; at the raw tracepoint sys_enter only.
+    SyscallDispatcher(const EventFormat& all, Place place, const SyscallCheck& check,
+                      const LoadCode& load);
+
+    bool is_at(const EventFormat& all, Place place) const noexcept {
+        return &all_ == &all && place_ == place;
+    }
     // Whether a program for this call finds room.
     bool has_room_for(std::int64_t number) const;
     void put(std::int64_t number, const Fd& program);
@@ -41,6 +47,7 @@ public:
 
 private:
     const EventFormat& all_;
+    Place place_;
     BpfMap programs_;
     Fd program_;
     std::set<std::int64_t> numbers_;

@@ -122,22 +122,39 @@ std::vector<StaticPlace> find_static_places(const std::string& path, std::string
     return places;
 }
 
-std::vector<std::vector<StaticArgument>> find_static_arguments(const ProbeTarget& target,
-                                                               KernelFacts& machine) {
-    if (machine.is_recording()) return {};
-    const StaticName named(target);
+// In all of its files.
+static std::vector<StaticPlace> all_places(const StaticName& named, KernelFacts& machine) {
+    std::vector<StaticPlace> all;
+    if (machine.is_recording()) return all;
     const Program none;
     ProbeSites notes;
     LibraryFiles libraries;
     const auto files = find_files({none, machine, false, notes, libraries}, named.file);
-    std::vector<std::vector<StaticArgument>> all;
     if (files.index() != 0) return all;
     for (const std::string& path : std::get<0>(files)) {
-        const FoundPlaces found = places_in(path, named);
-        if (const auto* places = std::get_if<0>(&found))
-            for (const StaticPlace& place : *places) all.push_back(place.arguments);
+        FoundPlaces found = places_in(path, named);
+        if (auto* places = std::get_if<0>(&found))
+            std::ranges::move(*places, std::back_inserter(all));
     }
     return all;
+}
+
+std::vector<std::vector<StaticArgument>> find_static_arguments(const ProbeTarget& target,
+                                                               KernelFacts& machine) {
+    std::vector<std::vector<StaticArgument>> all;
+    for (StaticPlace& place : all_places(StaticName(target), machine))
+        all.push_back(std::move(place.arguments));
+    return all;
+}
+
+std::vector<std::string> find_static_probes(const ProbeTarget& target, KernelFacts& machine) {
+    const StaticName named(target);
+    std::vector<std::string> names;
+    for (const StaticPlace& place : all_places(named, machine))
+        names.push_back(cat(named.file, ':', place.probe.provider, ':', place.probe.name));
+    std::ranges::sort(names);
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the type of ProbeProvider::find

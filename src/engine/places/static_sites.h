@@ -26,6 +26,9 @@ std::vector<StaticPlace> find_static_places(const std::string& path, std::string
 std::vector<std::vector<StaticArgument>> find_static_arguments(const ProbeTarget& target,
                                                                KernelFacts& machine);
 
+// The targets "FILE:PROVIDER:NAME" of the static probes that a target's patterns mean, sorted.
+std::vector<std::string> find_static_probes(const ProbeTarget& target, KernelFacts& machine);
+
 // One site for each file; where the program reads arguments, one for the places of a file that have
 // them alike.
 FoundSites find_static_sites(const SiteSearch& search, ProbeSite site);

@@ -388,7 +388,7 @@ ir::Type ObjectFinder::require_number(const DwarfType& named) const {
         case TypeKind::floating:
             fail(cat("it is a floating point number (", named.to_text(),
                      "), and a probe has no type for it"),
-                 cat("NAME:x", 8 * (bytes == 4 ? 4 : 8), " records its bits"));
+                 cat("'gpufs probe add' records its bits as NAME:x", 8 * (bytes == 4 ? 4 : 8)));
         case TypeKind::structure:
             fail(cat("it is a whole ", named.to_text()),
                  cat("name a member: ", listed_names(member_names(type))));

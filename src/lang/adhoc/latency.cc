@@ -277,11 +277,18 @@ private:
     }
 
     // An event that is both ends a pair before it begins the next one, in one program: the kernel
-    // runs those of one event in an order of its own.
+    // runs those of one event in an order of its own. Where --key has the same fields of both, the
+    // filter says which hits there are at all; else it is for starts, as elsewhere: a task's switch
+    // to another one ends where another task runs.
     void end_and_start_at(const AdhocEvent& event) {
-        AdhocProbe probe(event, program_, &question_.filter);
-        probe.filter(question_.filter);
+        const bool ends_all =
+            filters_starts_ && !std::ranges::all_of(latency_.pairs, [](const AdhocPair& pair) {
+                return pair.start.text == pair.end.text;
+            });
+        AdhocProbe probe(event, program_, ends_all ? nullptr : &question_.filter);
+        if (!ends_all) probe.filter(question_.filter);
         append_end(probe, event, false);  // the first of all has no start
+        if (ends_all) probe.filter(question_.filter);
         append_start(probe, event);
         probe.finish("end_and_start");
     }

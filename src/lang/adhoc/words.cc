@@ -67,6 +67,18 @@ std::vector<std::string> functions_of(std::string_view word) {
     return functions;
 }
 
+// The word of the ends of a word's events, "kprobe:a,sys_enter_b"; empty if one has none.
+std::string ends_of(const std::string& starts) {
+    // In a file's path and in functions' names commas may be. A line has no end of its own.
+    if (starts.starts_with("uprobe:")) return line_begin(starts) != 0 ? "" : end_of(starts);
+    std::vector<std::string> ends;
+    for (const std::string_view start : split(starts, ',')) {
+        ends.push_back(end_of(std::string(start)));
+        if (ends.back().empty()) return {};
+    }
+    return join(ends, ",");
+}
+
 }  // namespace
 
 std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t index, Span range,
@@ -117,31 +129,36 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
     return parsed;
 }
 
-void set_file(std::vector<std::string>& words, const std::string& file, std::size_t events) {
+std::vector<std::size_t> set_file(std::vector<std::string>& words, const std::string& file,
+                                  std::size_t events) {
     const auto end = end_of_subjects(words);
     const bool is_plain = file.find_first_of(" \t\",(<") == std::string::npos;
     const std::string quoted = is_plain ? file : cat('"', file, '"');
     std::vector<std::string> changed;
+    std::vector<std::size_t> became;
     for (auto word = words.begin(); word != end; ++word, events -= events != 0) {
-        if (events == 0 || !is_in_file(*word)) {
+        const std::size_t before = changed.size();
+        if (events == 0 || !is_in_file(*word))
             changed.push_back(*word);
-            continue;
-        }
-        for (const std::string& function : functions_of(*word))
-            changed.push_back(cat("uprobe:", quoted, ':', function));
+        else
+            for (const std::string& function : functions_of(*word))
+                changed.push_back(cat("uprobe:", quoted, ':', function));
+        if (events != 0) became.push_back(changed.size() - before);
     }
     changed.insert(changed.end(), end, words.end());
     words = std::move(changed);
+    return became;
 }
 
-bool add_end(std::vector<std::string>& words) {
+bool add_end(std::vector<std::string>& words, std::size_t starts) {
     const auto by = end_of_subjects(words);
-    if (by - words.begin() != 1) return false;
-    // A line has no end of its own.
-    if (words.front().starts_with("uprobe:") && line_begin(words.front()) != 0) return false;
-    std::string end = end_of(words.front());
-    if (end.empty()) return false;
-    words.insert(by, std::move(end));
+    if (starts == 0 || static_cast<std::size_t>(by - words.begin()) != starts) return false;
+    std::vector<std::string> added;
+    for (auto word = words.begin(); word != by; ++word) {
+        added.push_back(ends_of(*word));
+        if (added.back().empty()) return false;
+    }
+    words.insert(by, added.begin(), added.end());
     return true;
 }
 

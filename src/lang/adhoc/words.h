@@ -25,11 +25,14 @@ AdhocWords parse_adhoc_words(std::string name, const std::vector<std::string>& w
 // Makes the events among the words before `by` functions of a file: "main" becomes
 // "uprobe:FILE:main", "malloc,free" two of them, also "ns::f" and "SOURCE:LINE". What names a kind
 // of probe or a system stays. A file whose path other parts of a word may be in stands in quotes.
-// `events`: how many words are events; fields are behind them.
-void set_file(std::vector<std::string>& words, const std::string& file, std::size_t events);
-// Behind the only word before `by`, inserts the end that belongs to it: the return of a function,
-// the exit of a system call. Does nothing for what has no such end. Whether it inserted one.
-bool add_end(std::vector<std::string>& words);
+// `events`: how many words are events; fields are behind them. Returns how many words each of the
+// events has become.
+std::vector<std::size_t> set_file(std::vector<std::string>& words, const std::string& file,
+                                  std::size_t events);
+// Where there are only so many words before `by`, inserts behind them the end that belongs to each:
+// the return of a function, the exit of a system call; of a list with commas the list of them. Does
+// nothing where one has no such end. Whether it inserted them.
+bool add_end(std::vector<std::string>& words, std::size_t starts);
 
 // The non-empty parts of a range of the text, split at characters of `separators`.
 std::vector<AdhocWord> pieces_of(const SourceText& source, std::size_t source_index, Span range,

@@ -26,7 +26,11 @@ std::int64_t number_for(const Parameter& parameter, const std::string& text) {
     constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (const auto number = parse_whole_number(text); number && number->magnitude <= kMost) {
         const auto magnitude = static_cast<std::int64_t>(number->magnitude);
-        return number->is_negative ? -magnitude : magnitude;
+        if (!number->is_negative) return magnitude;
+        if (parameter.type != Parameter::Type::integer)
+            throw UsageError(cat(parameter.name, " cannot be less than 0 ", parameter.unit),
+                             cat("a number of ", parameter.unit));
+        return -magnitude;
     }
     if (parameter.type != Parameter::Type::integer) return with_unit(parameter, text);
     throw UsageError(cat(parameter.name, " takes a number, not '", text, "'"),

@@ -378,6 +378,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_with_a_line_or_a_variable_is_shown_in_the_que
     refused({"count", at, "by", "txet"}, "there is no variable 'txet' here");
     refused({"count", at, "by", "req->lne"}, "struct request has no member 'lne'");
     refused({"count", at, "by", "req->ratio"}, "it is a floating point number (double)");
+    refused({"count", at, "by", "req->ratio"},
+            "hint: 'gpufs probe add' records its bits as NAME:x64\n");
     refused({"count", at, "by", "req->bytes"}, "it is a whole unsigned char[4]");
     refused({"count", at, "--if", "txet > 1"}, "there is no variable 'txet' here");
     refused({"stats", at, "txet"}, "there is no variable 'txet' here");

@@ -163,6 +163,33 @@ BOOST_AUTO_TEST_CASE(a_system_call_is_counted_the_same_without_btf) {
         }
 }
 
+BOOST_AUTO_TEST_CASE(several_programs_and_several_system_calls_lose_no_hit) {
+    const std::string more =
+        ".prog q tracepoint syscalls:sys_enter_getppid\n"
+        "      r1 = map[n][0]\n"
+        "      r2 = 100\n"
+        "      lock *(u64 *)(r1 + 0) += r2\n"
+        "      r0 = 0\n"
+        "      exit\n";
+    KernelFacts machine(top());
+    Monitor monitor(
+        assemble(
+            {"t.bpf",
+             counting("tracepoint syscalls:sys_enter_getppid, syscalls:sys_enter_getuid") + more},
+            {}),
+        choice_of({}, only_here()), machine);
+    BOOST_TEST(monitor.sites().size() == 3u);
+    monitor.attach();
+    for (int i = 0; i < kHits; ++i) {
+        ::syscall(SYS_getppid);
+        ::syscall(SYS_getuid);
+        ::syscall(SYS_getgid);
+    }
+    monitor.detach();
+    BOOST_TEST(total(monitor) == 102u * kHits);
+    BOOST_TEST(monitor.missed().is_complete());
+}
+
 // Sends getppid's number in a record through the ring of this kind, by this call.
 std::string sending(std::string_view ring, std::string_view call) {
     return cat(".map events ", ring,

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(a_file_whose_path_has_other_signs_stands_in_quotes) {
 
 BOOST_AUTO_TEST_CASE(an_end_belongs_to_a_function_and_to_a_system_call) {
     const auto with_end = [](std::vector<std::string> words) {
-        add_end(words);
+        add_end(words, 1);
         return join(words, " ");
     };
     BOOST_TEST(with_end({"uprobe:libc:malloc", "by", "comm"}) ==
@@ -51,6 +51,25 @@ BOOST_AUTO_TEST_CASE(an_end_belongs_to_a_function_and_to_a_system_call) {
     for (const char* none : {"sched:sched_switch", "uretprobe:libc:malloc", "by"})
         BOOST_TEST(with_end({none}) == none);
     BOOST_TEST(with_end({"kprobe:a", "kprobe:b"}) == "kprobe:a kprobe:b");
+}
+
+BOOST_AUTO_TEST_CASE(each_of_several_starts_has_its_end) {
+    std::vector<std::string> words = {"sys_enter_read,kprobe:a", "by", "comm"};
+    BOOST_TEST(add_end(words, 1));
+    BOOST_TEST(join(words, " ") == "sys_enter_read,kprobe:a sys_exit_read,kretprobe:a by comm");
+    words = {"sys_enter_read,sched:sched_switch"};
+    BOOST_TEST(!add_end(words, 1));
+    BOOST_TEST(join(words, " ") == "sys_enter_read,sched:sched_switch");
+    words = {"f,g(int, long)", "by", "comm"};
+    const std::vector<std::size_t> became = set_file(words, "./x", 2);
+    BOOST_TEST_REQUIRE(became.size() == 1u);
+    BOOST_TEST(became[0] == 2u);
+    BOOST_TEST(add_end(words, became[0]));
+    BOOST_TEST(join(words, " ") ==
+               "uprobe:./x:f uprobe:./x:g(int, long) uretprobe:./x:f uretprobe:./x:g(int, long) by "
+               "comm");
+    words = {"f,a.c:12"};
+    BOOST_TEST(!add_end(words, set_file(words, "./x", 2).front()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

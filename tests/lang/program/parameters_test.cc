@@ -76,6 +76,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_with_a_way_out) {
     BOOST_TEST(refusal("n=") == "n takes a number, not '' | decimal, or hexadecimal as in 0x1f");
     BOOST_TEST(refusal("n=99999999999999999999") ==
                "n takes a number, not '99999999999999999999' | decimal, or hexadecimal as in 0x1f");
+    BOOST_TEST(refusal("wait=-1") == "wait cannot be less than 0 us | a number of us");
     BOOST_TEST(refusal("wait=3x") ==
                "wait takes a time, not '3x' | a number of us, or with a unit: 10ms");
     BOOST_TEST(refusal("room=big") ==
