@@ -25,6 +25,9 @@ std::string script_interpreter(const std::string& path) {
     return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
+// A script whose interpreter is a script, and so on: the kernel follows so many (bprm_execve).
+constexpr int kMostScripts = 5;
+
 // A folder of a library path, as the loader understands it for this file.
 std::string expanded(std::string folder, const std::string& file) {
     for (const std::string_view word : {"$ORIGIN", "${ORIGIN}"})
@@ -50,8 +53,16 @@ std::string library_of(const std::string& name, const DynamicFacts& facts,
 
 }  // namespace
 
-std::vector<std::string> linked_files(const std::string& program) {
-    std::vector<std::string> files{program};
+std::vector<std::string> linked_files(std::string program) {
+    std::string next = script_interpreter(program);
+    for (int depth = 0; depth < kMostScripts && !next.empty(); ++depth) {
+        program = std::move(next);
+        next = script_interpreter(program);
+    }
+    // The loader's $ORIGIN, too, is without symbolic links.
+    const auto real = real_path(program);
+    if (!real) return {};
+    std::vector<std::string> files{*real};
     const auto add = [&](std::string path) {
         if (!path.empty() && std::ranges::find(files, path) == files.end())
             files.push_back(std::move(path));
@@ -64,7 +75,6 @@ std::vector<std::string> linked_files(const std::string& program) {
             for (const std::string& name : facts.needed) add(library_of(name, facts, file));
         } catch (const Error&) {
             files.erase(files.begin() + static_cast<std::ptrdiff_t>(i--));
-            add(script_interpreter(file));
         }
     }
     return files;

@@ -10,7 +10,7 @@
 #include "support/nest.h"
 #include "support/temp_folder.h"
 
-namespace ut = boost::unit_test;
+namespace tt = boost::test_tools;
 
 namespace gpufs {
 namespace {
@@ -42,14 +42,16 @@ BOOST_AUTO_TEST_CASE(they_are_those_that_the_loader_maps) {
     for (const std::string& program :
          {std::string("/bin/sh"), Nest::build_file("nest"), Nest::build_file("probed-fixed"),
           Nest::build_file("gpufs-cuda-work"), Nest::build_file("chains-static")})
-        BOOST_TEST(linked(program) == told_by_loader(program), ut::per_element());
+        BOOST_TEST(linked(program) == told_by_loader(program), tt::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(of_a_script_they_are_those_of_its_interpreter) {
     const test::TempFolder folder;
     BOOST_REQUIRE(folder.run("printf '#! /bin/sh -e\\nls\\n' >$D/script; printf 'ls\\n' >$D/text"));
-    BOOST_TEST(linked(folder.file("script")) == told_by_loader("/bin/sh"), ut::per_element());
+    BOOST_TEST(linked(folder.file("script")) == told_by_loader("/bin/sh"), tt::per_element());
     BOOST_TEST(linked_files(folder.file("text")).empty());
+    BOOST_REQUIRE(folder.run("printf '#!%s\n' $D/itself >$D/itself"));
+    BOOST_TEST(linked_files(folder.file("itself")).empty());
     BOOST_TEST(linked_files("/nonexistent").empty());
 }
 
