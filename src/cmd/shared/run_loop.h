@@ -20,7 +20,7 @@ namespace gpufs {
 std::vector<std::string> take_command(Args& args);
 
 // "make ended with exit status 2", for a status of wait(2).
-std::string end_text(std::string_view name, int status);
+std::string end_text(std::string_view command, int status);
 
 // Ends a command that did not end the run, and returns a sentence about it. It may have exited by
 // itself meanwhile.
