@@ -1,12 +1,11 @@
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "cmd/run/adhoc.h"
 #include "engine/monitor/hist_latency.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/proc_task.h"
+#include "lang/event/task_naming.h"
 
 namespace gpufs {
 namespace {
@@ -48,9 +47,8 @@ std::vector<int> tasks_of(const std::vector<int>& pids, bool& has_process) {
 // The kernel compares pids with its list where an event happens; but these go by the tasks that
 // they are about, too.
 bool is_about_other_tasks(const AdhocEvent& event) {
-    constexpr std::string_view kEvents[] = {"sched:sched_switch", "sched:sched_waking",
-                                            "sched:sched_wakeup", "sched:sched_wakeup_new"};
-    return std::ranges::count(kEvents, event.format.full_name()) > 0;
+    const std::string name = event.format.full_name();
+    return name == "sched:sched_switch" || is_wakeup(name);
 }
 
 int run_in_kernel(Context& ctx, const AdhocChoices& choices, AdhocAsker& asker,

@@ -9,6 +9,7 @@
 #include "cmd/shared/run_loop.h"
 #include "engine/monitor/adhoc_events.h"
 #include "kernel/host/proc_task.h"
+#include "lang/event/task_naming.h"
 
 namespace gpufs {
 
@@ -37,7 +38,8 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
         if (choices.has_added_end) choices.ends = choices.starts;
     }
     if (choices.max_keys && *choices.max_keys > kMostMapEntries)
-        throw UsageError(cat("--max-keys is ", kMostMapEntries, " at most"));
+        throw UsageError(cat("--max-keys is ", kMostMapEntries, " at most"),
+                         "each key takes memory of the kernel from the start");
     follow_command(choices.run, !choices.pids.empty());
     choices.run.pids = choices.pids;
     if (!choices.run.input)
@@ -122,7 +124,7 @@ void AdhocAsker::note_wakeups(std::span<const AdhocEvent> events) {
     if (!choices_.run.follows) return;
     constexpr std::size_t kMostComm = 15;  // TASK_COMM_LEN
     for (const AdhocEvent& event : events) {
-        if (!event.format.full_name().starts_with("sched:sched_wak")) continue;
+        if (!is_wakeup(event.format.full_name())) continue;
         const std::string& command = choices_.run.command.front();
         const std::string name = printable(command.substr(command.rfind('/') + 1, kMostComm));
         found_.notes.push_back(

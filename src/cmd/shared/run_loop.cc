@@ -82,7 +82,6 @@ void RunLoop::hold(std::vector<std::string> argv, CommandOutput output) {
     if (argv.empty()) return;
     command_.emplace(std::move(argv),
                      output == CommandOutput::apart ? STDERR_FILENO : STDOUT_FILENO);
-    wake_for(command_->fd());
     child_signal_.emplace(SIGCHLD);
     wake_for(child_signal_->fd());
 }

@@ -252,6 +252,7 @@ std::vector<Attachment> Monitor::take_all_attachments() {
 void Monitor::stop() {
     for (const Loaded& loaded : loaded_)
         for (const Attachment& one : loaded.attachments) one.stop();
+    for (const auto& dispatcher : dispatchers_) dispatcher->stop();
 }
 
 void Monitor::detach() {

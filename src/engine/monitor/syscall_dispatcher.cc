@@ -57,6 +57,10 @@ void SyscallDispatcher::keep_missed() {
     for (const Attachment& one : attachments_) missed_ += one.missed().value_or(0);
 }
 
+void SyscallDispatcher::stop() const {
+    for (const Attachment& one : attachments_) one.stop();
+}
+
 std::uint64_t SyscallDispatcher::missed() const {
     std::uint64_t misses = missed_ + program_info(program_.get()).recursion_misses;
     for (const Attachment& one : attachments_) misses += one.missed().value_or(0);

@@ -39,6 +39,8 @@ public:
 
     // Attaches once, however often it is called.
     void attach(const AttachOptions& how);
+    // As Attachment::stop().
+    void stop() const;
     std::vector<Attachment> take_attachments();
     // Calls, of whatever kind, at which it did not run.
     std::uint64_t missed() const;

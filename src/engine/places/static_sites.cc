@@ -105,6 +105,23 @@ FoundSites sites_in(const std::string& path, const StaticName& named, const Prob
         near.empty() ? cat("'gpufs probe usdt ", path, "' lists those that it has") : near};
 }
 
+// In all of its files.
+std::vector<StaticPlace> all_places(const StaticName& named, KernelFacts& machine) {
+    std::vector<StaticPlace> all;
+    if (machine.is_recording()) return all;
+    const Program none;
+    ProbeSites notes;
+    LibraryFiles libraries;
+    const auto files = find_files({none, machine, false, notes, libraries}, named.file);
+    if (files.index() != 0) return all;
+    for (const std::string& path : std::get<0>(files)) {
+        FoundPlaces found = places_in(path, named);
+        if (auto* places = std::get_if<0>(&found))
+            std::ranges::move(*places, std::back_inserter(all));
+    }
+    return all;
+}
+
 }  // namespace
 
 std::vector<StaticPlace> find_static_places(const std::string& path, std::string_view provider,
@@ -120,23 +137,6 @@ std::vector<StaticPlace> find_static_places(const std::string& path, std::string
         if (matches(providers, one.provider) && matches(names, one.name))
             places.push_back(place_of(path, std::move(one)));
     return places;
-}
-
-// In all of its files.
-static std::vector<StaticPlace> all_places(const StaticName& named, KernelFacts& machine) {
-    std::vector<StaticPlace> all;
-    if (machine.is_recording()) return all;
-    const Program none;
-    ProbeSites notes;
-    LibraryFiles libraries;
-    const auto files = find_files({none, machine, false, notes, libraries}, named.file);
-    if (files.index() != 0) return all;
-    for (const std::string& path : std::get<0>(files)) {
-        FoundPlaces found = places_in(path, named);
-        if (auto* places = std::get_if<0>(&found))
-            std::ranges::move(*places, std::back_inserter(all));
-    }
-    return all;
 }
 
 std::vector<std::vector<StaticArgument>> find_static_arguments(const ProbeTarget& target,

@@ -5,12 +5,11 @@
 
 namespace gpufs {
 
-// The names that gpufs gives instances, and the groups of dynamic probes that belong to them. A
-// group must be a C identifier:
-//   gpufs              gpufs              the default session
-//   gpufs-NAME         gpufs_NAME         a session; NAME is a C identifier that begins with a
-//   letter gpufs.PID.START…   gpufs_PID_START…   a command's own; words of letters and digits
-//   follow
+// The names that gpufs gives instances, and the groups of dynamic probes that belong to them, which
+// must be C identifiers:
+// - the default session: gpufs, with the group gpufs;
+// - a session: gpufs-NAME, with gpufs_NAME, where NAME is an identifier that begins with a letter;
+// - a command's own: gpufs.PID.START, with gpufs_PID_START; words of letters and digits may follow.
 inline constexpr std::string_view kDefaultInstance = "gpufs";
 inline constexpr std::string_view kSessionPrefix = "gpufs-";
 inline constexpr std::string_view kInstancePrefix = "gpufs.";  // of commands' own

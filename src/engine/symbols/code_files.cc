@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "kernel/host/proc_task.h"
 #include "kernel/host/program_path.h"
-#include "lang/symbols/loader_cache.h"
 #include "lang/symbols/proc_maps.h"
 
 namespace gpufs {
@@ -65,14 +64,6 @@ std::vector<std::string_view> processor_levels() {
     return levels;
 }
 
-std::vector<CachedLibrary> cached_libraries() {
-    auto libraries = parse_loader_cache(read_file_if_readable("/etc/ld.so.cache").value_or(""));
-    std::erase_if(libraries, [levels = processor_levels()](const CachedLibrary& one) {
-        return !is_for_processor(one.path, levels);
-    });
-    return libraries;
-}
-
 // Not the text for the linker that stands as libc.so beside libc.so.6.
 bool is_elf(const std::string& path) {
     const Fd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
@@ -95,16 +86,6 @@ std::vector<std::string> uncached_libraries(IsWanted is_wanted) {
                 if (std::string path = cat(directory, '/', name); is_elf(path))
                     found.push_back(std::move(path));
     return found;
-}
-
-std::optional<std::string> find_library(const std::string& name,
-                                        const std::vector<CachedLibrary>& cached) {
-    for (const CachedLibrary& one : cached)
-        if (is_named(one.name, name) && file_exists(one.path)) return one.path;
-    std::vector<std::string> others =
-        uncached_libraries([&](const std::string& file) { return is_named(file, name); });
-    if (others.empty()) return std::nullopt;
-    return std::move(others.front());
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
@@ -147,6 +128,24 @@ std::vector<std::string> mapped_paths(int pid) {
 }
 
 }  // namespace
+
+std::vector<CachedLibrary> cached_libraries() {
+    auto libraries = parse_loader_cache(read_file_if_readable("/etc/ld.so.cache").value_or(""));
+    std::erase_if(libraries, [levels = processor_levels()](const CachedLibrary& one) {
+        return !is_for_processor(one.path, levels);
+    });
+    return libraries;
+}
+
+std::optional<std::string> find_library(const std::string& name,
+                                        const std::vector<CachedLibrary>& cached) {
+    for (const CachedLibrary& one : cached)
+        if (is_named(one.name, name) && file_exists(one.path)) return one.path;
+    std::vector<std::string> others =
+        uncached_libraries([&](const std::string& file) { return is_named(file, name); });
+    if (others.empty()) return std::nullopt;
+    return std::move(others.front());
+}
 
 std::variant<std::string, Absent> find_code_file(const std::string& name) {
     if (name.find('/') != std::string::npos) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file_id.h"
+#include "lang/symbols/loader_cache.h"
 
 namespace gpufs {
 
@@ -22,6 +23,12 @@ struct Absent {
 // where the dynamic loader looks without being told (/etc/ld.so.cache, its default directories),
 // by its whole name or without the version: "libc.so.6", "libc".
 std::variant<std::string, Absent> find_code_file(const std::string& name);
+
+// What /etc/ld.so.cache lists that is for this processor, in its order.
+std::vector<CachedLibrary> cached_libraries();
+// The library of that name: of those listed, or in the directories that are always looked in.
+std::optional<std::string> find_library(const std::string& name,
+                                        const std::vector<CachedLibrary>& cached);
 
 // The files that the name of a probe's file stands for, one at least. A shell pattern with a slash:
 // those that it matches, be they programs or not; without one: as LibraryFiles. With `pids`, of the

@@ -1,9 +1,7 @@
 #include "engine/symbols/linked_files.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
-#include <variant>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -37,8 +35,8 @@ std::string expanded(std::string folder, const std::string& file) {
 }
 
 // Where the loader finds a library that a file needs; empty where it does not.
-std::string library_of(const std::string& name, const DynamicFacts& facts,
-                       const std::string& file) {
+std::string library_of(const std::string& name, const DynamicFacts& facts, const std::string& file,
+                       const std::vector<CachedLibrary>& cached) {
     if (name.find('/') != name.npos) return name;
     const char* const own = std::getenv("LD_LIBRARY_PATH");
     for (const std::string_view list :
@@ -46,9 +44,7 @@ std::string library_of(const std::string& name, const DynamicFacts& facts,
         for (const std::string& folder : split(list, ':'))
             if (std::string path = path_from(expanded(folder, file), name); file_exists(path))
                 return path;
-    auto found = find_code_file(name);
-    std::string* const path = std::get_if<std::string>(&found);
-    return path ? std::move(*path) : std::string();
+    return find_library(name, cached).value_or("");
 }
 
 }  // namespace
@@ -62,19 +58,20 @@ std::vector<std::string> linked_files(std::string program) {
     // The loader's $ORIGIN, too, is without symbolic links.
     const auto real = real_path(program);
     if (!real) return {};
-    std::vector<std::string> files{*real};
-    const auto add = [&](std::string path) {
-        if (!path.empty() && std::ranges::find(files, path) == files.end())
-            files.push_back(std::move(path));
-    };
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        const std::string file = files[i];
+    const std::vector<CachedLibrary> cached = cached_libraries();
+    DistinctFiles candidates;
+    candidates.add(*real);
+    std::vector<std::string> files;
+    for (std::size_t i = 0; i < candidates.paths().size(); ++i) {
+        std::string file = candidates.paths()[i];
         try {
             const DynamicFacts facts = dynamic_facts(ElfFile(file));
-            add(facts.interpreter);
-            for (const std::string& name : facts.needed) add(library_of(name, facts, file));
+            candidates.add(facts.interpreter);
+            for (const std::string& name : facts.needed)
+                candidates.add(library_of(name, facts, file, cached));
+            files.push_back(std::move(file));
         } catch (const Error&) {
-            files.erase(files.begin() + static_cast<std::ptrdiff_t>(i--));
+            // Not a program or library, or unreadable.
         }
     }
     return files;

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/scoped_value.h"
 #include "kernel/elf/call_frames.h"
 #include "kernel/elf/elf_file.h"
 
@@ -79,8 +78,8 @@ const UserUnwinder::File& UserUnwinder::file_of(MappedFiles::Id id, const Mapped
 }
 
 // Absent where it is over before they are known.
-std::optional<std::vector<UnwindRange>> UserUnwinder::ranges_of(std::uint32_t pid,
-                                                                Symbols& symbols) {
+std::optional<std::vector<UnwindRange>> UserUnwinder::ranges_of(std::uint32_t pid, Symbols& symbols,
+                                                                const IsOver& is_over) {
     std::vector<UnwindRange> ranges{{0, kNoCode}};
     const auto begin = [&](std::uint64_t start, std::uint32_t page) {
         if (ranges.back().start == start)
@@ -91,7 +90,7 @@ std::optional<std::vector<UnwindRange>> UserUnwinder::ranges_of(std::uint32_t pi
     for (const ProcessTable::Mapped& one : symbols.processes().mapped_now(pid)) {
         // The kernel's half, where vsyscall is: programs compare addresses as signed numbers.
         if (one.end >> 63 != 0) break;
-        if (!files_.contains(one.file) && is_over_ && is_over_()) return std::nullopt;
+        if (!files_.contains(one.file) && is_over()) return std::nullopt;
         begin(one.start, kNoUnwindTable);
         const File& file = file_of(one.file, symbols.files());
         for (const File::Segment& segment : file.segments) {
@@ -116,8 +115,8 @@ std::optional<std::vector<UnwindRange>> UserUnwinder::ranges_of(std::uint32_t pi
 }
 
 // Returns whether something changed.
-bool UserUnwinder::update(std::uint32_t pid, Symbols& symbols) {
-    auto found = ranges_of(pid, symbols);
+bool UserUnwinder::update(std::uint32_t pid, Symbols& symbols, const IsOver& is_over) {
+    auto found = ranges_of(pid, symbols, is_over);
     if (!found) return false;
     std::vector<UnwindRange> ranges = *std::move(found);
     if (ranges.size() > kRangeBlock) {
@@ -146,12 +145,15 @@ void UserUnwinder::know_file(const std::string& path, Symbols& symbols) {
 }
 
 void UserUnwinder::know(std::uint32_t pid, Symbols& symbols) {
+    know(pid, symbols, [] { return false; });
+}
+
+void UserUnwinder::know(std::uint32_t pid, Symbols& symbols, const IsOver& is_over) {
     symbols.remember(pid);
-    if (!symbols.processes().is_gone(pid)) update(pid, symbols);
+    if (!symbols.processes().is_gone(pid)) update(pid, symbols, is_over);
 }
 
 void UserUnwinder::work(Symbols& symbols, const std::function<bool()>& is_over) {
-    const ScopedValue until(is_over_, is_over);
     for (const std::uint32_t pid : gone_) {
         maps_.remove_process(pid);
         maps_.allow_asking(pid);
@@ -160,19 +162,19 @@ void UserUnwinder::work(Symbols& symbols, const std::function<bool()>& is_over) 
         waiting_.erase(pid);
     }
     gone_.clear();
-    for (const std::uint32_t pid : changed_) update(pid, symbols);
+    for (const std::uint32_t pid : changed_) update(pid, symbols, is_over);
     changed_.clear();
     const std::uint64_t now_ns = monotonic_ns();
     for (const std::uint32_t pid : maps_.take_asked()) {
         if (!processes_.contains(pid)) {
-            know(pid, symbols);
+            know(pid, symbols, is_over);
             // One that runs and found no room would ask for ever.
             if (processes_.contains(pid) || symbols.processes().is_gone(pid))
                 maps_.allow_asking(pid);
             continue;
         }
         symbols.processes().look_again(pid);
-        update(pid, symbols);
+        update(pid, symbols, is_over);
         Process& process = processes_[pid];
         process.wait_ns = std::clamp(process.wait_ns * 2, kFirstWaitNs, kLongestWaitNs);
         process.may_ask_ns = now_ns + process.wait_ns;

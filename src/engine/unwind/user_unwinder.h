@@ -60,10 +60,12 @@ private:
     };
     const File& file_of(MappedFiles::Id id, const MappedFiles& files);
     File read(MappedFiles::Id id, const MappedFiles& files);
-    std::optional<std::vector<UnwindRange>> ranges_of(std::uint32_t pid, Symbols& symbols);
-    bool update(std::uint32_t pid, Symbols& symbols);
+    using IsOver = std::function<bool()>;
+    std::optional<std::vector<UnwindRange>> ranges_of(std::uint32_t pid, Symbols& symbols,
+                                                      const IsOver& is_over);
+    bool update(std::uint32_t pid, Symbols& symbols, const IsOver& is_over);
+    void know(std::uint32_t pid, Symbols& symbols, const IsOver& is_over);
 
-    std::function<bool()> is_over_;  // during work()
     UnwindMaps maps_;
     std::map<MappedFiles::Id, File> files_;
     std::map<std::uint32_t, Process> processes_;

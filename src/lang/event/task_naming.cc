@@ -29,6 +29,11 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
+bool is_wakeup(std::string_view event) {
+    return event == "sched:sched_waking" || event == "sched:sched_wakeup" ||
+           event == "sched:sched_wakeup_new";
+}
+
 std::vector<TaskNaming> TaskNaming::of(const EventFormat& format) {
     std::vector<TaskNaming> found;
     const std::string event = format.full_name();

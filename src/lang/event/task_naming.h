@@ -9,6 +9,9 @@
 
 namespace gpufs {
 
+// Whether an event of this whole name happens in a task that wakes another, which it is about.
+bool is_wakeup(std::string_view event);
+
 // The fields by which a record names a task. A sched_switch names two.
 class TaskNaming {
 public:
