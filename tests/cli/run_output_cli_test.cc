@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <fstream>
 #include <set>
 
 #include "base/cat.h"
@@ -442,6 +443,30 @@ BOOST_AUTO_TEST_CASE(freeze_on_leaves_nothing_where_it_has_nothing_to_look_at, *
     const TempFile plain(kWritten);
     BOOST_TEST(has(refused(plain, {"--freeze-on", "bytes > 1"}),
                    "sends nothing that --freeze-on could look at"));
+}
+
+// A CPU that is offline, until this or somebody else ends it.
+class OfflineCpu {
+public:
+    OfflineCpu() { std::ofstream(kFile) << 0; }
+    ~OfflineCpu() { std::ofstream(kFile) << 1; }
+
+    static constexpr const char* kFile = "/sys/devices/system/cpu/cpu1/online";
+};
+
+BOOST_AUTO_TEST_CASE(samples_of_a_cpu_that_came_online_are_told_as_missing,
+                     *ut::precondition(test::owns_the_machine)) {
+    const OfflineCpu one;
+    const std::vector<std::string> profile = {"run", "profile", "--", "sh", "-c"};
+    const auto profiled = [&](const std::string& script) {
+        std::vector<std::string> args = profile;
+        args.push_back(script);
+        return test::gpufs(args);
+    };
+    const Ended as_it_was = profiled("true");
+    BOOST_TEST(!has(as_it_was.err, "online"), as_it_was.err);
+    const Ended ended = profiled(cat("echo 1 >", OfflineCpu::kFile));
+    BOOST_TEST(has(ended.err, "0 or more hits on CPUs that came online"), ended.err);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

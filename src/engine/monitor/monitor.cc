@@ -42,6 +42,10 @@ bool runs_last_first(const ProbeTarget& target) {
            event->config != PERF_COUNT_SW_TASK_CLOCK;
 }
 
+bool has_an_event_for_each_cpu(const ProbeTarget& target) {
+    return target.kind == Kind::profile || target.kind == Kind::watchpoint;
+}
+
 }  // namespace
 
 Monitor::Monitor(Program program, Choice choice, KernelFacts& machine)
@@ -136,6 +140,8 @@ void Monitor::attach() {
     }
     try {
         run(Kind::begin);
+        for (const Loaded& loaded : loaded_)
+            if (has_an_event_for_each_cpu(*loaded.how.site.target)) cpus_ = online_cpus();
         attach_from(0);
         for (Loaded& loaded : loaded_)
             if (const ProbeTarget& target = *loaded.how.site.target; target.kind == Kind::iter)
@@ -290,6 +296,9 @@ LossLedger Monitor::missed() const {
     }
     for (const auto& dispatcher : dispatchers_)
         losses.add("hits missed by the kernel", Loss::at_most(dispatcher->missed()));
+    const auto is_new = [&](unsigned cpu) { return std::ranges::count(cpus_, cpu) == 0; };
+    if (!cpus_.empty() && std::ranges::any_of(online_cpus(), is_new))
+        losses.add("hits on CPUs that came online", Loss::at_least(0));
     return losses;
 }
 

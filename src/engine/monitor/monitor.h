@@ -82,7 +82,8 @@ public:
     // handled, a program that was running on the same CPU. A program that stands for one system
     // call at the tracepoint of all may have missed others: no more than so many are lost. Those of
     // programs whose misses the monitor counts itself are added to that kind of loss: it knows
-    // better which of them matter.
+    // better which of them matter. Samples and watchpoints are events of each CPU: those of CPUs
+    // that came online since attach() are an unknown number.
     LossLedger missed() const;
 
     ProgramMap* map(std::string_view name) const override { return find_map(name); }
@@ -152,6 +153,7 @@ private:
     std::optional<BpfMap> pool_map_;
     std::optional<ScratchInstance> probe_owner_;  // of the events that attachments made
     std::vector<Loaded> loaded_;
+    std::vector<unsigned> cpus_;  // whose own events programs are at; empty: there are none
     std::vector<std::unique_ptr<SyscallDispatcher>> dispatchers_;
 };
 
