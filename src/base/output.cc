@@ -22,7 +22,7 @@ void Output::write_to(const std::string& path) {
 void Output::flush() {
     // Pipes and devices cannot be emptied.
     if (!std::exchange(is_begun_, true) && ::ftruncate(fd_, 0) == -1 && errno != EINVAL)
-        throw SysError(errno, cat("empty '", name_, "'"));
+        check(-1, [&] { return cat("empty '", name_, "'"); });
     // If the write fails, the text is not written again.
     std::string text = std::exchange(buffer_, {});
     write_all(fd_, text, name_);

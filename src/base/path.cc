@@ -79,7 +79,7 @@ void make_directories(const std::string& path) {
         make_directories(parent_directory(path));
         if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return;
     }
-    throw SysError(errno, cat("make the folder '", path, "'"));
+    check(-1, [&] { return cat("make the folder '", path, "'"); });
 }
 
 }  // namespace gpufs

@@ -13,6 +13,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/host/cpus.h"
 #include "support/needs.h"
 #include "support/rounds.h"
 #include "support/run_gpufs.h"
@@ -28,6 +29,7 @@ namespace {
 using test::Child;
 using test::Ended;
 using test::gpufs_as_nobody;
+using test::has;
 using test::TempSession;
 
 // gpufs with --session of this test.
@@ -171,6 +173,35 @@ BOOST_AUTO_TEST_CASE(status_prints_commands_that_set_the_same_again, *ut::label(
         ":/usr/bin:/bin";
     BOOST_REQUIRE(Child({{"/bin/sh", "-ec", set}, {path}, false, false, {}}).wait().status == 0);
     BOOST_TEST(commands_in(in(first, {"status"}).out) == commands_in(set));
+}
+
+BOOST_AUTO_TEST_CASE(buffers_of_several_sizes_are_told_set_and_set_back,
+                     *ut::label("pure") * ut::precondition(test::has_two_cpus)) {
+    const TempSession session;
+    const std::size_t cpus = possible_cpus().size();
+    in(session, {"options", "buffer=64k"});
+    const std::string small = session.read("per_cpu/cpu0/buffer_size_kb");
+    std::string sizes = "buffer=1M";
+    for (std::size_t i = 1; i < cpus; ++i) sizes += ",64k";
+    in(session, {"options", sizes});
+    const std::string large = session.read("per_cpu/cpu0/buffer_size_kb");
+    BOOST_TEST(large != small);
+    BOOST_TEST(session.read("per_cpu/cpu1/buffer_size_kb") == small);
+    BOOST_TEST(session.read("buffer_size_kb") == "X\n");
+    const std::string told = in(session, {"options"}).out;
+    BOOST_TEST(has(told, cat("buffer=", trim(large), "k,", trim(small), "k")), told);
+    const std::string status = in(session, {"status"}).out;
+    BOOST_TEST(has(status, cat("gpufs options ", told.substr(0, told.find('\n')))), status);
+    // A change that is refused as a whole sets the sizes back.
+    const Ended refused = in(session, {"options", "buffer=2M", "pids=99999999"});
+    BOOST_TEST(refused.status != 0);
+    BOOST_TEST(session.read("per_cpu/cpu0/buffer_size_kb") == large);
+    BOOST_TEST(session.read("per_cpu/cpu1/buffer_size_kb") == small);
+    const Ended wrong = in(session, {"options", sizes + ",64k"});
+    BOOST_TEST(wrong.err == cat("gpufs: buffer takes one size, or one for each of ", cpus,
+                                " CPUs: not '", sizes.substr(7), ",64k'\n"));
+    in(session, {"options", "buffer=64k"});
+    BOOST_TEST(session.read("buffer_size_kb") == small);
 }
 
 // Between two lists the kernel has none, and would record all.

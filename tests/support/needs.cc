@@ -11,6 +11,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/host/cpus.h"
 #include "kernel/host/kernel_version.h"
 #include "kernel/tracefs/tracefs.h"
 #include "lang/trigger/trigger.h"
@@ -66,6 +67,10 @@ boost::test_tools::assertion_result lacks_file::operator()(boost::unit_test::tes
 
 boost::test_tools::assertion_result has_trigger::operator()(boost::unit_test::test_unit_id) const {
     return answer(kernel_has_trigger(action), cat("needs the ", action, " trigger"));
+}
+
+boost::test_tools::assertion_result has_two_cpus(boost::unit_test::test_unit_id) {
+    return answer(possible_cpus().size() > 1, "needs two CPUs");
 }
 
 boost::test_tools::assertion_result has_types(boost::unit_test::test_unit_id) {

@@ -38,6 +38,7 @@ struct has_program {
     std::string name;
     boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const;
 };
+boost::test_tools::assertion_result has_two_cpus(boost::unit_test::test_unit_id);
 // The kernel's types (BTF).
 boost::test_tools::assertion_result has_types(boost::unit_test::test_unit_id);
 // Whether the kernel tells where a function or a variable of it is; of variables not every one does

@@ -1,6 +1,7 @@
 #include "support/nest.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ Nest::Nest(std::vector<std::string> argv) {
     pid_ = ::fork();
     if (pid_ == -1) throw std::runtime_error("fork failed");
     if (pid_ == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::dup2(in[0], 0);
         ::dup2(out[1], 1);
         std::vector<char*> words;

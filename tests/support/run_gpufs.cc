@@ -29,14 +29,14 @@ Child::Child(const Setup& setup) : argv_(setup.argv) {
                            : ::open(setup.stdout_file.c_str(), O_WRONLY | O_CREAT, 0600);
         ::dup2(to, STDOUT_FILENO);
         ::dup2(err[1], STDERR_FILENO);
-        // Nothing goes on when the tests are killed.
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         // Boost.Test's own handlers must not be what the child starts with.
         ::signal(SIGPIPE, SIG_DFL);
         constexpr unsigned kNobody = 65534;
         if (setup.as_nobody &&
             (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0))
             ::_exit(126);
+        // Nothing goes on when the tests are killed. The kernel forgets it at setuid(2).
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (const std::string& entry : setup.environment)
             ::putenv(const_cast<char*>(entry.c_str()));
         std::vector<char*> argv;

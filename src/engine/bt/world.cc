@@ -17,21 +17,19 @@
 #include "engine/symbols/code_files.h"
 #include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
+#include "kernel/host/mounts.h"
 #include "kernel/host/syscall_names.h"
 #include "lang/symbols/kernel_functions.h"
 
 namespace gpufs::bt {
 namespace {
 
-// Where cgroups of version 2 are mounted: the word behind the device in /proc/self/mounts.
+// Where cgroups of version 2 are mounted.
 std::vector<std::string> cgroup_mounts() {
-    std::vector<std::string> mounts;
-    const std::string text = read_file_if_readable("/proc/self/mounts").value_or("");
-    for (const std::string_view line : lines_of(text)) {
-        std::vector<std::string> words = split(line, ' ');
-        if (words.size() > 2 && words[2] == "cgroup2") mounts.push_back(std::move(words[1]));
-    }
-    return mounts;
+    std::vector<std::string> found;
+    for (Mount& mount : mounts())
+        if (mount.type == "cgroup2") found.push_back(std::move(mount.at));
+    return found;
 }
 
 }  // namespace

@@ -47,9 +47,8 @@ struct Recorded {
     std::string clock;
 };
 
-std::string cut_out(const trace_dat::Source& source, std::uint64_t from, const Cursor& to) {
-    Cursor cursor(source, from);
-    return cursor.bytes(to.at() - from);
+std::string cut_out(const trace_dat::Source& source, std::uint64_t from, std::uint64_t to) {
+    return Cursor(source, from).bytes(to - from);
 }
 
 Recorded take_apart(const trace_dat::Source& source) {
@@ -60,7 +59,7 @@ Recorded take_apart(const trace_dat::Source& source) {
     const auto part = [&](Option id, auto&& skip) {
         const std::uint64_t from = cursor.at();
         skip();
-        recorded.sections.emplace_back(id, cut_out(source, from, cursor));
+        recorded.sections.emplace_back(id, cut_out(source, from, cursor.at()));
     };
     const trace_dat::OnFormat pass = [](std::string_view, const std::string&) {};
     part(Option::header_info, [&] { trace_dat::parse_header_info(cursor); });
@@ -77,10 +76,9 @@ Recorded take_apart(const trace_dat::Source& source) {
     const std::uint32_t cpus = cursor.u32();
     cursor.skip(trace_dat::kOptions.size());
     const std::uint64_t from = cursor.at();
-    while (Option{cursor.u16()} != Option::done) {
-        cursor.skip(cursor.u32());
-        recorded.options = cut_out(source, from, cursor);
-    }
+    std::uint64_t end = from;
+    for (; Option{cursor.u16()} != Option::done; end = cursor.at()) cursor.skip(cursor.u32());
+    recorded.options = cut_out(source, from, end);
     cursor.skip(trace_dat::kFlyrecord.size());
     for (std::uint32_t cpu = 0; cpu < cpus; ++cpu) {
         trace_dat::CpuData& data = recorded.cpus.emplace_back();

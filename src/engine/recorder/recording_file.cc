@@ -22,7 +22,12 @@ RecordingFile::RecordingFile(std::string path)
     : path_(std::move(path)),
       is_new_(!file_exists(path_)),
       fd_(open_file(path_, O_RDWR | O_CREAT)) {
-    check_file();
+    try {
+        check_file();
+    } catch (const Error&) {
+        if (is_new_) ::unlink(path_.c_str());
+        throw;
+    }
     lock();
 }
 

@@ -50,8 +50,8 @@ public:
     // dropped.
     void set_names(std::string lines);
 
-    // Moves the pages together. Returns false if that fails because the disk is full: the file
-    // keeps the gaps but is readable all the same.
+    // Moves the pages together. Returns false if there is no room for that, on the disk or between
+    // the regions: the file keeps the gaps but is readable all the same.
     bool close_gaps();
 
     // Writes the whole file to a descriptor, which may be a pipe. Throws SysError, naming `name`.

@@ -91,14 +91,7 @@ public:
         return chosen_[record.stream]->buffer;
     }
 
-    const TraceRecord* next() override {
-        const TraceRecord* const found = merge_->next();
-        const TraceClock& clock = index_.clock;
-        if (!found || clock.changes_nothing()) return found;
-        record_ = *found;
-        record_.timestamp = clock.time_of(found->timestamp, found->cpu);
-        return &record_;
-    }
+    const TraceRecord* next() override { return merge_->next(); }
     const TraceRecord* peek_behind(std::size_t n) override { return merge_->peek_behind(n); }
     const TraceRecord* take_behind(std::size_t n) override { return merge_->take_behind(n); }
     void rewind(const std::vector<unsigned>& cpus, std::uint64_t from) override;
@@ -149,7 +142,6 @@ private:
     std::vector<Stream> streams_;
     std::vector<Stream*> chosen_;
     std::optional<RecordMerge> merge_;
-    TraceRecord record_;
 };
 
 void DatRecording::rewind(const std::vector<unsigned>& cpus, std::uint64_t from) {
@@ -167,7 +159,9 @@ void DatRecording::rewind(const std::vector<unsigned>& cpus, std::uint64_t from)
         chosen_.push_back(&stream);
         numbers.push_back(stream.cpu);
     }
-    merge_.emplace(std::move(numbers), [this](std::size_t i) { return next_page(*chosen_[i]); });
+    merge_.emplace(
+        std::move(numbers), [this](std::size_t i) { return next_page(*chosen_[i]); },
+        clock.changes_nothing() ? nullptr : &clock);
 }
 
 }  // namespace

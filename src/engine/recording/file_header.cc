@@ -258,7 +258,7 @@ Cursor TraceFileHeader::open_section(std::uint64_t at) {
     return Cursor(trace_dat::in_memory(std::move(text)));
 }
 
-std::string TraceFileHeader::sized_text(Place place) {
+std::string TraceFileHeader::sized_text(const Place& place) {
     if (!place.is_known) return {};
     try {
         Cursor cursor =
@@ -275,13 +275,18 @@ std::string TraceFileHeader::sized_text(Place place) {
 
 void TraceFileHeader::take_option(Option id, const std::string& data) {
     Cursor cursor(trace_dat::in_memory(data));
+    // Modulo 2^64, as times are: damaged numbers may be of any size.
+    const auto add_to_clock = [&](std::uint64_t ns) {
+        clock.offset_ns =
+            static_cast<std::int64_t>(static_cast<std::uint64_t>(clock.offset_ns) + ns);
+    };
     try {
         switch (id) {
             case Option::date:
-                clock.offset_ns += number_in(data) * 1000;
+                add_to_clock(static_cast<std::uint64_t>(number_in(data)) * 1000);
                 break;
             case Option::offset:
-                clock.offset_ns += number_in(data);
+                add_to_clock(static_cast<std::uint64_t>(number_in(data)));
                 break;
             case Option::cpu_statistics:
                 facts.statistics += cat(trim(up_to_nul(data)), '\n');

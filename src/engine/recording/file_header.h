@@ -50,7 +50,7 @@ private:
     void take_page_shape(const std::string& header_page);
     void take_buffer(trace_dat::Buffer buffer);
     trace_dat::Cursor open_section(std::uint64_t at);
-    std::string sized_text(Place place);
+    std::string sized_text(const Place& place);
     void finish();
 
     int file_;

@@ -100,12 +100,13 @@ void PerfMaps::map_with_file(Bytes body, bool has_build_id) {
 }
 
 void PerfMaps::fork(std::int32_t process, std::int32_t parent) {
-    const auto of = processes_.find(parent);
-    if (of == processes_.end()) return;
+    // A thread of it may be told of before what it maps.
     if (process == parent) {
-        ++of->second.threads;
+        ++processes_[process].threads;
         return;
     }
+    const auto of = processes_.find(parent);
+    if (of == processes_.end()) return;
     std::shared_ptr<Ranges> shared = of->second.ranges;
     processes_[process] = {std::move(shared), 1};
 }
@@ -158,7 +159,7 @@ std::optional<Symbol> PerfMaps::find(std::int32_t process, std::uint64_t address
     if (range == ranges.begin() || (--range)->second.end <= address) return std::nullopt;
     const std::uint64_t offset = range->second.offset + (address - range->first);
     File& file = files_[range->second.file];
-    const auto [it, is_new] = names_.try_emplace(range->second.file << 40 ^ offset);
+    const auto [it, is_new] = file.names.try_emplace(offset);
     Name& name = it->second;
     if (is_new) {
         if (!file.is_looked_for) look_for(file);

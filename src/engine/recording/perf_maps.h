@@ -44,16 +44,17 @@ private:
         std::size_t file = 0;
     };
     using Ranges = std::map<std::uint64_t, Range>;  // by begin, without overlaps
-    struct File {
-        std::string path, build_id, module;
-        std::uint64_t inode = 0;  // 0: not told
-        bool is_looked_for = false;
-        std::unique_ptr<CodeFile> code;  // null: not here
-    };
     struct Name {
         std::string name;
         std::uint64_t offset = 0;
         bool is_known = false;
+    };
+    struct File {
+        std::string path, build_id, module;
+        std::uint64_t inode = 0;  // 0: not told
+        bool is_looked_for = false;
+        std::unique_ptr<CodeFile> code;                 // null: not here
+        std::unordered_map<std::uint64_t, Name> names;  // by offset
     };
 
     std::size_t file_of(std::string_view path, std::string_view build_id, std::uint64_t inode);
@@ -70,7 +71,6 @@ private:
     std::vector<File> files_;
     std::map<std::string, std::size_t, std::less<>> by_name_;    // path, build id and inode
     std::map<std::string, std::string, std::less<>> build_ids_;  // by path
-    std::unordered_map<std::uint64_t, Name> names_;              // by file and offset
 };
 
 }  // namespace gpufs

@@ -1,7 +1,5 @@
 #include "engine/recording/recorded_events.h"
 
-#include <algorithm>
-
 #include "base/cat.h"
 #include "base/glob.h"
 #include "base/text.h"
@@ -11,7 +9,9 @@ namespace gpufs {
 void RecordedEvents::add(std::string_view system, std::string format_text) {
     const int id = declared_id(format_text);
     std::string full_name = cat(system, ':', declared_name(format_text));
-    by_id_.try_emplace(id, Recorded{std::move(full_name), std::move(format_text)});
+    if (by_id_.contains(id)) return;
+    ids_.try_emplace(full_name, id);
+    by_id_.emplace(id, Recorded{std::move(full_name), std::move(format_text)});
 }
 
 std::vector<std::string> RecordedEvents::names() {
@@ -21,9 +21,8 @@ std::vector<std::string> RecordedEvents::names() {
 }
 
 std::optional<std::string> RecordedEvents::format_text(std::string_view full_name) {
-    const auto it = std::ranges::find_if(
-        by_id_, [&](const auto& entry) { return entry.second.full_name == full_name; });
-    return it == by_id_.end() ? std::nullopt : std::optional(it->second.text);
+    const auto it = ids_.find(full_name);
+    return it == ids_.end() ? std::nullopt : std::optional(by_id_.at(it->second).text);
 }
 
 std::optional<std::string> RecordedEvents::find_name(int id) {

@@ -28,6 +28,7 @@ private:
 
     std::string path_;
     std::map<int, Recorded> by_id_;
+    std::map<std::string, int, std::less<>> ids_;  // by full name
 };
 
 }  // namespace gpufs

@@ -9,13 +9,6 @@
 namespace gpufs {
 namespace {
 
-constexpr const char* kNoFilter = "0";
-
-// The text to write to the event's filter file to restore its current state.
-std::string restoring(const EventState& state) {
-    return state.filter.empty() || state.filter_is_broken ? kNoFilter : state.filter;
-}
-
 // Refuses a CPU that this machine does not have. The kernel takes it as a number, for a record that
 // never comes, and refuses a list without saying why.
 void require_cpus(const Expression& expression, const ExprNode& node, const EventFormat& event) {
@@ -52,7 +45,7 @@ SessionPlan plan_filter(const Session& session, const std::vector<EventFormat>& 
         const std::string directory = event_directory(name);
         const EventState now = session.exists() ? read_event_state(at, name) : EventState{};
         const std::string filter = to_filter(expression, event);
-        plan.changes.replace(at, directory + "/filter", filter, restoring(now));
+        plan.changes.replace(at, directory + "/filter", filter, now.filter_to_restore());
         if (enable && !now.is_enabled) plan.changes.replace(at, directory + "/enable", "1", "0");
         plan.notes.push_back(cat(
             name, ": filtered by '", filter, "'", enable ? ", enabled" : "", " in ",
@@ -70,7 +63,7 @@ SessionPlan plan_record_all(const Session& session, const std::vector<std::strin
         const std::string directory = event_directory(name);
         const EventState now = session.exists() ? read_event_state(at, name) : EventState{};
         if (!now.filter.empty())
-            plan.changes.replace(at, directory + "/filter", kNoFilter, restoring(now));
+            plan.changes.replace(at, directory + "/filter", kNoFilter, now.filter_to_restore());
         if (!now.is_enabled) plan.changes.replace(at, directory + "/enable", "1", "0");
         plan.notes.push_back(cat(name, ": every occurrence, enabled in ", session.described(),
                                  now.filter.empty() ? "" : cat("; it was '", now.filter, "'")));
@@ -86,7 +79,7 @@ SessionPlan plan_clear_filter(const Session& session, const std::vector<std::str
         const EventState now = read_event_state(at, name);
         if (now.is_enabled) plan.changes.replace(at, directory + "/enable", "0", "1");
         if (!now.filter.empty())
-            plan.changes.replace(at, directory + "/filter", kNoFilter, restoring(now));
+            plan.changes.replace(at, directory + "/filter", kNoFilter, now.filter_to_restore());
         const std::string gone = removed_text(now, {});
         std::string note =
             cat(name, ": ", gone.empty() ? "not filtered" : gone, " in ", session.described());

@@ -67,7 +67,7 @@ void plan_states_reset(SessionPlan& plan, const Tracefs& at,
         const std::string directory = event_directory(state.event);
         if (state.is_enabled) plan.changes.replace(at, directory + "/enable", "0", "1");
         if (!state.filter.empty())
-            plan.changes.replace(at, directory + "/filter", "0", state.filter);
+            plan.changes.replace(at, directory + "/filter", kNoFilter, state.filter_to_restore());
     }
 }
 

@@ -50,7 +50,7 @@ bool empty_marked(const Session& session, const Fd& directory) {
 
 RunMark::RunMark(const Tracefs& instance, Of what) : directory_(open_directory(instance)) {
     const auto doing = [&] { return cat("mark the instance ", instance.root()); };
-    if (!directory_) throw SysError(errno, doing());
+    check(directory_.get(), doing);
     // The lock first: a mark without it is that of a killed run.
     check(::flock(directory_.get(), LOCK_EX), doing);
     const mode_t bit = what == Of::instance ? kOfInstance : kOfEvents;

@@ -56,6 +56,9 @@ private:
 };
 
 // The settings of one event.
+// What clears an event's filter.
+inline constexpr const char* kNoFilter = "0";
+
 struct EventState {
     std::string event;  // "sched:sched_switch"
     bool is_enabled = false;
@@ -64,6 +67,10 @@ struct EventState {
     std::vector<Trigger> triggers;  // in the order they were set
 
     bool is_default() const { return !is_enabled && filter.empty() && triggers.empty(); }
+    // The text that sets the filter again. The kernel refuses that of a broken one.
+    std::string filter_to_restore() const {
+        return filter.empty() || filter_is_broken ? kNoFilter : filter;
+    }
 };
 
 // What is said when these triggers of it, its filter and its being enabled are taken away:

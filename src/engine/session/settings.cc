@@ -27,15 +27,34 @@ std::string read_clock(const Tracefs& at) {
     return std::string(chosen_word(first_line(at, "trace_clock")));
 }
 
-// Kilobytes of a CPU's buffer.
-std::uint64_t read_buffer_kb(const Tracefs& at) {
-    return parse_buffer_kb(first_line(at, "buffer_size_kb"));
+constexpr const char* kBufferFile = "buffer_size_kb";
+
+std::string buffer_file_of(unsigned cpu) {
+    return cat("per_cpu/cpu", cpu, '/', kBufferFile);
+}
+
+// Kilobytes of a CPU's buffer: one number, or where CPUs differ, one for each possible CPU.
+std::vector<std::uint64_t> read_buffer_kb(const Tracefs& at) {
+    const std::string common = first_line(at, kBufferFile);
+    if (common != "X") return {parse_buffer_kb(common)};
+    std::vector<std::uint64_t> sizes;
+    for (const unsigned cpu : possible_cpus())
+        sizes.push_back(parse_buffer_kb(first_line(at, buffer_file_of(cpu))));
+    return sizes;
+}
+
+std::string buffer_text(const Tracefs& at) {
+    std::vector<std::string> sizes;
+    for (const std::uint64_t kb : read_buffer_kb(at)) sizes.push_back(size_to_text(kb * 1024));
+    return join(sizes, ",");
 }
 
 // Whether this is the size in a new instance: 1408 KB, rounded up to whole sub-buffers by newer
 // kernels.
-bool is_default_buffer(const Tracefs& top, std::uint64_t kb) {
+bool is_default_buffer(const Tracefs& top, const std::vector<std::uint64_t>& sizes) {
     constexpr std::uint64_t kDefaultBytes = 1441792;
+    if (sizes.size() != 1) return false;
+    const std::uint64_t kb = sizes.front();
     if (kb == kDefaultBytes / 1024) return true;
     const auto header = top.read_if_readable("events/header_page");
     if (!header) return false;
@@ -88,24 +107,41 @@ struct FileWrite {
     bool records_all_meanwhile = false;  // while the kernel has neither text
 };
 
-FileWrite set_buffer(const Session&, const Tracefs& at, const Setting& setting) {
+// One, or one for each file.
+using FileWrites = std::vector<FileWrite>;
+
+FileWrites set_buffer(const Session&, const Tracefs& at, const Setting& setting) {
     constexpr std::uint64_t kLeastKb = 8;
-    const std::uint64_t kb = (parse_size("buffer", setting.value) + 1023) / 1024;
-    if (kb < kLeastKb) throw UsageError("buffer needs at least 8k a CPU");
-    return {"buffer_size_kb", cat(kb), cat(read_buffer_kb(at))};
+    std::vector<std::uint64_t> sizes, before = read_buffer_kb(at);
+    for (const std::string& size : split(setting.value, ',')) {
+        sizes.push_back((parse_size("buffer", size) + 1023) / 1024);
+        if (sizes.back() < kLeastKb) throw UsageError("buffer needs at least 8k a CPU");
+    }
+    const auto& cpus = possible_cpus();
+    if (sizes.empty() || (sizes.size() != 1 && sizes.size() != cpus.size()))
+        throw UsageError(cat("buffer takes one size, or one for each of ",
+                             counted(cpus.size(), "CPU"), ": not '", setting.value, "'"));
+    if (sizes.size() == 1 && before.size() == 1)
+        return {{kBufferFile, cat(sizes.front()), cat(before.front())}};
+    sizes.resize(cpus.size(), sizes.front());
+    before.resize(cpus.size(), before.front());
+    FileWrites writes;
+    for (std::size_t i = 0; i < cpus.size(); ++i)
+        writes.push_back({buffer_file_of(cpus[i]), cat(sizes[i]), cat(before[i])});
+    return writes;
 }
 
-FileWrite set_clock(const Session&, const Tracefs& at, const Setting& setting) {
+FileWrites set_clock(const Session&, const Tracefs& at, const Setting& setting) {
     std::vector<std::string> clocks = split(first_line(at, "trace_clock"), ' ');
     for (std::string& clock : clocks)
         std::erase_if(clock, [](char c) { return c == '[' || c == ']'; });
     if (std::ranges::count(clocks, setting.value) == 0)
         throw UsageError(cat("this kernel has no trace clock '", setting.value, "'"),
                          cat("it has: ", join(clocks, " ")));
-    return {"trace_clock", setting.value, read_clock(at)};
+    return {{"trace_clock", setting.value, read_clock(at)}};
 }
 
-FileWrite set_pids(const Session&, const Tracefs& at, const Setting& setting) {
+FileWrites set_pids(const Session&, const Tracefs& at, const Setting& setting) {
     const auto pids =
         setting.value == kNone ? std::vector<std::string>() : split(setting.value, ',');
     for (const std::string& pid : pids) {
@@ -117,16 +153,19 @@ FileWrite set_pids(const Session&, const Tracefs& at, const Setting& setting) {
         throw UsageError("pids takes numbers, or 'none'", "such as pids=1234,1240");
     if (!pids.empty()) require_initial_pids();
     const auto before = split(at.read_if_readable("set_event_pid").value_or(""), '\n');
-    return {
-        "set_event_pid", join(pids, " "), join(before, " "), {}, !pids.empty() && !before.empty()};
+    return {{"set_event_pid",
+             join(pids, " "),
+             join(before, " "),
+             {},
+             !pids.empty() && !before.empty()}};
 }
 
-FileWrite set_cpus(const Session&, const Tracefs& at, const Setting& setting) {
+FileWrites set_cpus(const Session&, const Tracefs& at, const Setting& setting) {
     FileWrite write{"tracing_cpumask", {}, first_line(at, "tracing_cpumask")};
     const auto& possible = possible_cpus();
     if (setting.value == "all") {
         write.text = cpu_mask(possible);
-        return write;
+        return {write};
     }
     const auto cpus = parse_cpu_list("cpus", setting.value);
     const auto online = online_cpus();
@@ -140,10 +179,10 @@ FileWrite set_cpus(const Session&, const Tracefs& at, const Setting& setting) {
     }
     write.text = cpu_mask(cpus);
     if (!offline.empty()) write.note = cat(" (not online now: ", cpu_list_to_text(offline), ")");
-    return write;
+    return {write};
 }
 
-FileWrite set_option(const Session& session, const Tracefs& at, const Setting& setting) {
+FileWrites set_option(const Session& session, const Tracefs& at, const Setting& setting) {
     const std::string name = setting.name == "children" ? "event-fork" : setting.name;
     if (name.find('/') != name.npos || !at.has("options/" + name)) {
         std::vector<std::string> names = list_directory(at.path("options"));
@@ -156,7 +195,7 @@ FileWrite set_option(const Session& session, const Tracefs& at, const Setting& s
                                "' shows what there is")
                          : hint);
     }
-    return {"options/" + name, parse_switch(setting) ? "1" : "0", is_on(at, name) ? "1" : "0"};
+    return {{"options/" + name, parse_switch(setting) ? "1" : "0", is_on(at, name) ? "1" : "0"}};
 }
 
 }  // namespace
@@ -164,7 +203,7 @@ FileWrite set_option(const Session& session, const Tracefs& at, const Setting& s
 std::vector<Setting> all_settings(const Session& session) {
     const Tracefs& at = session.tracefs();
     std::vector<Setting> settings = {
-        {"buffer", size_to_text(read_buffer_kb(at) * 1024)},
+        {"buffer", buffer_text(at)},
         {"clock", read_clock(at)},
         {"pids", pids_of(at)},
         {"children", on_off(is_on(at, "event-fork"))},
@@ -196,7 +235,7 @@ std::vector<Setting> changed_settings(const Session& session) {
 }
 
 SessionPlan plan_settings(const Session& session, const std::vector<Setting>& settings) {
-    using Writer = FileWrite (*)(const Session&, const Tracefs&, const Setting&);
+    using Writer = FileWrites (*)(const Session&, const Tracefs&, const Setting&);
     constexpr std::pair<std::string_view, Writer> kWriters[] = {
         {"buffer", set_buffer}, {"clock", set_clock}, {"pids", set_pids}, {"cpus", set_cpus}};
     SessionPlan plan;
@@ -207,13 +246,16 @@ SessionPlan plan_settings(const Session& session, const std::vector<Setting>& se
         Writer writer = set_option;
         for (const auto& [name, write] : kWriters)
             if (name == setting.name) writer = write;
-        FileWrite write = writer(session, now, setting);
-        const bool pauses = write.records_all_meanwhile && first_line(now, "tracing_on") == "1";
-        if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "0", "1");
-        plan.changes.replace(session.tracefs(), write.file, write.text, write.previous);
-        if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "1", "0");
+        std::string note;
+        for (const FileWrite& write : writer(session, now, setting)) {
+            const bool pauses = write.records_all_meanwhile && first_line(now, "tracing_on") == "1";
+            if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "0", "1");
+            plan.changes.replace(session.tracefs(), write.file, write.text, write.previous);
+            if (pauses) plan.changes.replace(session.tracefs(), "tracing_on", "1", "0");
+            note += write.note;
+        }
         plan.notes.push_back(
-            cat(setting.name, "=", setting.value, " in ", session.described(), write.note));
+            cat(setting.name, "=", setting.value, " in ", session.described(), note));
     }
     return plan;
 }

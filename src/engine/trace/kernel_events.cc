@@ -23,11 +23,13 @@ public:
         return top_.read_if_readable(event_directory(full_name) + "/format");
     }
     std::optional<std::string> find_name(int id) override {
-        if (id >= kFirstListedId)
-            if (auto name = search_listed(id)) return name;
-        if (id < 2 * kFirstListedId)
-            if (auto name = search_directory("ftrace", id)) return name;
-        return search_all(id);
+        const bool were_read = listed_ || all_ids_;
+        auto name = search(id);
+        if (name || !were_read) return name;
+        // It may be of an event that came since the lists were read.
+        listed_.reset();
+        all_ids_.reset();
+        return search(id);
     }
     std::string described() const override { return "this kernel"; }
     std::string advice(std::string_view word) const override {
@@ -44,6 +46,13 @@ public:
     }
 
 private:
+    std::optional<std::string> search(int id) {
+        if (id >= kFirstListedId)
+            if (auto name = search_listed(id)) return name;
+        if (id < 2 * kFirstListedId)
+            if (auto name = search_directory("ftrace", id)) return name;
+        return search_all(id);
+    }
     // -1 when there is no such event any more.
     int read_id(const std::string& full_name) {
         int id = -1;

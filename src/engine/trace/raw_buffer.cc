@@ -114,8 +114,10 @@ bool RawBuffer::read_page(Cpu& cpu) {
 
 std::size_t RawBuffer::read_all(std::size_t pages_a_cpu) {
     std::size_t count = 0;
-    for (Cpu& cpu : cpus_)
+    for (Cpu& cpu : cpus_) {
+        cpu.is_empty = false;  // unknown, where all of its room is taken
         while (cpu.pages.size() < pages_a_cpu && read_page(cpu)) ++count;
+    }
     return count;
 }
 

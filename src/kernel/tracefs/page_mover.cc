@@ -21,7 +21,7 @@ std::string writing() {
 
 // The buffer is empty. ENODEV: a CPU that was never online has no buffer.
 bool is_nothing(ssize_t n, int code) {
-    return n == 0 || (n == -1 && (code == EAGAIN || code == EINTR || code == ENODEV));
+    return n == 0 || (n == -1 && (code == EAGAIN || code == ENODEV));
 }
 
 // Takes from the text what is written, also if it throws.
@@ -74,10 +74,13 @@ void PageMover::make_pipe() {
 
 // Returns the bytes now in the pipe; 0 when the buffer is empty.
 std::size_t PageMover::splice_in(int raw, std::uint64_t most) {
-    const ssize_t n =
-        ::splice(raw, nullptr, pipe_in_.get(), nullptr, std::min<std::uint64_t>(pipe_bytes_, most),
-                 SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-    const int code = errno;
+    ssize_t n = -1;
+    int code = 0;
+    do {
+        n = ::splice(raw, nullptr, pipe_in_.get(), nullptr,
+                     std::min<std::uint64_t>(pipe_bytes_, most), SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        code = errno;
+    } while (n == -1 && code == EINTR);
     if (is_nothing(n, code)) return 0;
     if (n == -1) throw SysError(code, "take pages out of the trace buffer");
     return static_cast<std::size_t>(n);
@@ -144,8 +147,12 @@ void PageMover::splice_out(Target& to, std::size_t held) {
 // Copies one page with read(2): the one being written, or the rest of a partly read one.
 bool PageMover::read_part(int raw, Target& to) {
     copy_.resize(page_bytes_);
-    const ssize_t n = ::read(raw, copy_.data(), copy_.size());
-    const int code = errno;
+    ssize_t n = -1;
+    int code = 0;
+    do {
+        n = ::read(raw, copy_.data(), copy_.size());
+        code = errno;
+    } while (n == -1 && code == EINTR);
     to.has_part = false;
     if (is_nothing(n, code)) return false;
     if (n == -1) throw SysError(code, "read the trace buffer");

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/host/mounts.h"
 
 namespace gpufs {
 
@@ -116,21 +117,17 @@ void Tracefs::remove() const {
 
 namespace {
 
-// What is mounted where, as far as tracefs is concerned.
-struct Mounts {
+// Where tracefs is mounted.
+struct TracefsMounts {
     std::string tracefs;   // a mount point that shows tracefs; empty if none does
     std::string covered;   // else one that another file system covers,
     std::string covering;  // and the type of that: "tmpfs"
 };
 
-Mounts read_mounts(std::string_view text) {
+TracefsMounts tracefs_mounts() {
     std::map<std::string, std::vector<std::string>> types;  // by mount point, the topmost last
-    for (const std::string_view line : lines_of(text)) {
-        // "nodev /sys/kernel/tracing tracefs rw,relatime 0 0"
-        const auto words = split(line, ' ');
-        if (words.size() >= 3) types[words[1]].push_back(words[2]);
-    }
-    Mounts found;
+    for (Mount& mount : mounts()) types[mount.at].push_back(std::move(mount.type));
+    TracefsMounts found;
     for (const auto& [point, stack] : types) {
         if (stack.back() == "tracefs") {
             if (found.tracefs.empty() || point == kUsualMount) found.tracefs = point;
@@ -142,7 +139,7 @@ Mounts read_mounts(std::string_view text) {
     return found;
 }
 
-TracefsMount missing_tracefs(const Mounts& mounts) {
+TracefsMount missing_tracefs(const TracefsMounts& mounts) {
     if (!mounts.covered.empty())
         return {{},
                 cat("tracefs is hidden: a ", mounts.covering, " is mounted over ", mounts.covered),
@@ -181,9 +178,9 @@ TracefsMount find_tracefs_mount() {
     if (is_chosen) {
         found.root = chosen;
     } else {
-        const Mounts mounts = read_mounts(read_file("/proc/self/mounts"));
-        if (mounts.tracefs.empty()) return missing_tracefs(mounts);
-        found.root = mounts.tracefs;
+        const TracefsMounts here = tracefs_mounts();
+        if (here.tracefs.empty()) return missing_tracefs(here);
+        found.root = here.tracefs;
     }
     const std::string events = cat(found.root, "/available_events");
     if (const Fd fd{::open(events.c_str(), O_RDONLY | O_CLOEXEC)}) return found;

@@ -20,8 +20,8 @@ int TraceRecord::id() const {
     return type;
 }
 
-RecordMerge::RecordMerge(std::vector<int> cpus, NextPage next_page)
-    : next_page_(std::move(next_page)), streams_(cpus.size()) {
+RecordMerge::RecordMerge(std::vector<int> cpus, NextPage next_page, const TraceClock* clock)
+    : next_page_(std::move(next_page)), clock_(clock), streams_(cpus.size()) {
     for (std::size_t i = 0; i < cpus.size(); ++i) {
         streams_[i].record.cpu = cpus[i];
         streams_[i].record.stream = i;
@@ -50,7 +50,7 @@ bool RecordMerge::read(std::size_t i, TraceRecord& record) {
         if (!page) return false;
         s.lost += s.page.lost_before();
     }
-    record.timestamp = found.timestamp;
+    record.timestamp = clock_ ? clock_->time_of(found.timestamp, record.cpu) : found.timestamp;
     record.bytes = found.bytes;
     record.lost_before = std::exchange(s.lost, {});
     return true;

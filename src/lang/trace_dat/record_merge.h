@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "lang/trace_dat/clock.h"
 #include "lang/trace_dat/ring_page.h"
 
 namespace gpufs {
 
 // One record of a trace, live or recorded. `bytes` points into its page.
 struct TraceRecord {
-    std::uint64_t timestamp = 0;  // in units of the trace_clock
+    std::uint64_t timestamp = 0;  // in units of the trace_clock, after its correction
     int cpu = 0;
     // This CPU's events that were lost right before this one.
     Loss lost_before;
@@ -28,13 +29,14 @@ struct TraceRecord {
 
 // Merges the records of several sequences of pages, one or more per CPU, by time. At equal times
 // the sequence of lower index comes first; with ascending CPUs this is the kernel's order. Holds
-// one record per sequence and copies none.
+// one record per sequence, and copies none but those that peek_behind() reads.
 class RecordMerge {
 public:
     // Returns the next page of sequence i; absent while there is none. The page must stay valid
     // until the next call for the same i.
     using NextPage = std::function<std::optional<RingPage>(std::size_t i)>;
-    RecordMerge(std::vector<int> cpus, NextPage next_page);
+    // `clock` makes times of the stamps in the pages; null: they are the times. Borrowed.
+    RecordMerge(std::vector<int> cpus, NextPage next_page, const TraceClock* clock = nullptr);
 
     // The next record with a time up to `limit`, valid until the next call. Null when there is none
     // yet.
@@ -72,6 +74,7 @@ private:
     void sift_down(std::size_t at);
 
     NextPage next_page_;
+    const TraceClock* clock_;
     std::vector<Stream> streams_;
     std::vector<std::size_t> heap_;  // indices of streams with a record; the earliest record on top
     bool top_is_used_ = false;       // next() returned the top's record

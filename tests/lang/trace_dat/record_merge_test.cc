@@ -20,16 +20,19 @@ struct Source {
     std::vector<std::deque<std::vector<std::byte>>> cpus;
     std::vector<std::vector<std::byte>> given;
 
-    RecordMerge merge() {
+    RecordMerge merge(const TraceClock* clock = nullptr) {
         given.resize(cpus.size());
         std::vector<int> numbers;
         for (std::size_t i = 0; i < cpus.size(); ++i) numbers.push_back(static_cast<int>(2 * i));
-        return RecordMerge(numbers, [this](std::size_t i) -> std::optional<RingPage> {
-            if (cpus[i].empty()) return std::nullopt;
-            given[i] = std::move(cpus[i].front());
-            cpus[i].pop_front();
-            return RingPage(given[i], {});
-        });
+        return RecordMerge(
+            numbers,
+            [this](std::size_t i) -> std::optional<RingPage> {
+                if (cpus[i].empty()) return std::nullopt;
+                given[i] = std::move(cpus[i].front());
+                cpus[i].pop_front();
+                return RingPage(given[i], {});
+            },
+            clock);
     }
 };
 
@@ -54,6 +57,19 @@ BOOST_AUTO_TEST_CASE(records_of_all_cpus_come_by_time) {
     RecordMerge merge = source.merge();
     BOOST_TEST(all(merge) == "b1__@5/2 a1__@10/0 b2__@25/2 a2__@30/0 a3__@40/0 b3__@45/2");
     BOOST_TEST(!merge.next());
+}
+
+BOOST_AUTO_TEST_CASE(the_order_is_that_of_corrected_times) {
+    TraceClock clock;
+    clock.shifts.cpus = {{}, {}, {{0, 100, 1, 0}}};  // CPU 2 is 100 behind
+    Source source{{{PageBuilder(10).record(0, "a1__").record(20, "a2__").bytes()},
+                   {PageBuilder(5).record(0, "b1__").record(3, "b2__").bytes()}},
+                  {}};
+    RecordMerge merge = source.merge(&clock);
+    BOOST_TEST(all(merge, 105) == "a1__@10/0 a2__@30/0 b1__@105/2");
+    BOOST_TEST(as_string(merge.peek_behind(0)->bytes) == "b2__");
+    BOOST_TEST(merge.peek_behind(0)->timestamp == 108u);
+    BOOST_TEST(all(merge) == "b2__@108/2");
 }
 
 BOOST_AUTO_TEST_CASE(of_equal_times_the_lower_cpu_comes_first) {
