@@ -226,7 +226,7 @@ $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXX
 # No exception passes through the C libraries: they are linked without the tables for that. Of them,
 # nothing is called that would look for plugins, scan text by sscanf(), or ask for addresses of names.
 # All text is in bytes: nothing calls setlocale(), converts between character sets or prints wide text.
-SMALL_CXXFLAGS := -Os --param max-inline-insns-size=1 -fno-pie -flto=auto
+SMALL_CXXFLAGS := -Os -fno-omit-frame-pointer --param max-inline-insns-size=1 -fno-pie -flto=auto
 C_LIBS := c $(LDLIBS:-l%=%)
 UNUSED := __isoc99_sscanf dlopen dlsym dlclose dlerror __res_vinit __res_iclose __vfwprintf_internal \
           $(addprefix __gconv_,find_shlib release_shlib load_conf load_cache lookup_cache release_cache \

@@ -62,13 +62,17 @@ private:
     std::array<std::uint32_t, kKinds> counts_{};
 };
 
-// The only candidate that begins with the word: 'duration' of 'dur'.
+// The only candidate that begins with the word: 'duration' of 'dur'; or with words in front of it:
+// 'sched_process_fork' of 'process_fork'.
 const std::string* completion(std::string_view word, std::span<const std::string> candidates) {
     constexpr std::size_t kShortest = 3;
     const std::string* found = nullptr;
     if (word.size() < kShortest) return nullptr;
+    const std::string behind = cat('_', word);
     for (const std::string& candidate : candidates) {
-        if (!candidate.starts_with(word)) continue;
+        const bool is_whole_name = candidate.find(':') == candidate.npos;
+        if (!candidate.starts_with(word) && !(is_whole_name && candidate.ends_with(behind)))
+            continue;
         if (found && *found != candidate) return nullptr;
         found = &candidate;
     }

@@ -12,7 +12,8 @@ namespace gpufs {
 // words.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate most similar to `word`, else the only one that begins with it; empty when none is
+// The candidate most similar to `word`, else the only one that begins with it or has
+// other words in front of it; empty when none is
 // close enough to be a typo.
 std::string closest(std::string_view word, std::span<const std::string> candidates);
 

@@ -51,6 +51,19 @@ bool is_about_other_tasks(const AdhocEvent& event) {
     return name == "sched:sched_switch" || is_wakeup(name);
 }
 
+// Who wakes a task is not who runs then.
+void note_key(AdhocAsker& asker, const AdhocLatency& latency, std::span<const AdhocEvent> ends) {
+    for (const AdhocEvent& start : latency.starts) {
+        if (!is_wakeup(start.format.full_name())) continue;
+        const bool is_switch = ends.front().format.full_name() == "sched:sched_switch";
+        asker.note(cat(start.format.full_name(),
+                       " happens in the task that wakes, and a pair is of one thread, unless --key "
+                       "has fields that say which task is meant",
+                       is_switch ? ": --key pid=next_pid" : ""));
+        return;
+    }
+}
+
 int run_in_kernel(Context& ctx, const AdhocChoices& choices, AdhocAsker& asker,
                   AdhocLatency& latency, const InKernel& in_kernel) {
     require_latency_hists();
@@ -123,7 +136,8 @@ int cmd_latency(Context& ctx, Args args) {
               "with --in-kernel: say which pair took longest, and what was recorded meanwhile");
     add_histogram_options(options, choices.run.pictures);
     if (!parse_adhoc(ctx, args, options, choices, AdhocSubjects::start_and_end)) return kOk;
-    if (latency.pairs.empty()) set_key("tid");
+    const bool has_key = !latency.pairs.empty();
+    if (!has_key) set_key("tid");
     if (!latency.shown.empty() && !over) throw UsageError("--show goes with --over");
     check_in_kernel(in_kernel, choices, over.has_value());
     AdhocAsker asker("latency", choices);
@@ -146,6 +160,7 @@ int cmd_latency(Context& ctx, Args args) {
     // What is wrong with both is told once, of what the user wrote.
     if (choices.has_added_end)
         for (AdhocEvent& end : ends) end.target.at = latency.starts.front().target.at;
+    if (!has_key && !choices.run.follows) note_key(asker, latency, ends);
     latency.thread_exit = asker.find_tracepoint("sched:sched_process_exit");
     return asker.run(ctx, make_latency(asker.question(std::move(ends)), latency));
 }

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <vector>
 
+#include "base/embedded.h"
 #include "base/error.h"
 #include "base/path.h"
 #include "base/signals.h"
@@ -52,6 +53,9 @@ int dispatch(Context& ctx, Args args) {
         std::vector<std::string> names;
         for (const Command& command : kCommands) names.emplace_back(command.name);
         std::string hint = did_you_mean(name, names);
+        if (std::ranges::find(embedded_monitors(), cat(name, ".bpf"), &EmbeddedFile::name) !=
+            embedded_monitors().end())
+            hint = cat("'gpufs run ", name, "' runs the monitor of that name");
         throw UsageError(cat("unknown command '", name, "'"),
                          hint.empty() ? "'gpufs --help' lists them" : hint);
     }

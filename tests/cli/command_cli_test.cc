@@ -187,6 +187,26 @@ BOOST_AUTO_TEST_CASE(wakeups_by_it_are_told_from_those_of_it) {
     BOOST_TEST(!has(end.err, "happens in the task"), end.err);
 }
 
+BOOST_AUTO_TEST_CASE(pairs_of_one_thread_are_no_pairs_of_a_wakeup) {
+    const std::string note =
+        "sched:sched_wakeup happens in the task that wakes, and a pair is of one thread, unless "
+        "--key has fields that say which task is meant: --key pid=next_pid\n";
+    const std::vector<std::string> asked = {"latency", "sched_wakeup", "sched_switch", "--duration",
+                                            "10ms"};
+    BOOST_TEST(has(test::gpufs(asked).err, note));
+    std::vector<std::string> with_key = asked;
+    with_key.insert(with_key.end(), {"--key", "pid=next_pid"});
+    BOOST_TEST(!has(test::gpufs(with_key).err, "happens in the task"));
+}
+
+BOOST_AUTO_TEST_CASE(the_name_of_a_monitor_is_no_command, *ut::label("pure")) {
+    const Ended ended = test::gpufs({"leaks"});
+    BOOST_TEST(ended.status == 2);
+    BOOST_TEST(ended.err ==
+               "gpufs: unknown command 'leaks'\n"
+               "hint: 'gpufs run leaks' runs the monitor of that name\n");
+}
+
 BOOST_AUTO_TEST_CASE(what_is_recorded_is_its_own, *ut::label("pure")) {
     const test::TempFile file;
     const Ended recorded = test::gpufs({"record", "-e", "sched_process_exec", "-o", file.path(),

@@ -94,6 +94,37 @@ BOOST_AUTO_TEST_CASE(in_a_pid_namespace_ids_are_those_that_the_user_sees) {
     BOOST_TEST(pid < 10);
 }
 
+// The kernel's events have the machine's ids of the same tasks.
+BOOST_AUTO_TEST_CASE(what_tasks_of_a_pid_namespace_do_is_put_together) {
+    const auto there = [](const std::string& monitor) {
+        test::Child::Setup setup;
+        setup.argv = {"unshare",
+                      "--pid",
+                      "--fork",
+                      "--mount-proc",
+                      "sh",
+                      "-c",
+                      cat("exec ", test::gpufs_binary(), " run ", monitor,
+                          " --json --all -- sh -c 'sleep 0.2; true'")};
+        const Ended ran = test::Child(setup).wait();
+        BOOST_TEST(ran.status == 0, ran.err);
+        return test::parse_json_lines(ran.out);
+    };
+    bool slept = false, ran_long = false;
+    for (const Json& line : there("off-cpu"))
+        if (line.members.contains("map") && line["map"].text == "off_us")
+            for (const Json& row : line["entries"].items)
+                slept =
+                    slept || (row["key"]["comm"].text == "sleep" &&
+                              row["key"]["pid"].number() < 10 && row["max"].number() >= 200'000);
+    BOOST_TEST(slept);
+    for (const Json& line : there("execs"))
+        if (line.members.contains("record") && line["record"].text == "ended")
+            ran_long = ran_long || (line["values"]["comm"].text == "sleep" &&
+                                    line["values"]["ran"].number() >= 200'000);
+    BOOST_TEST(ran_long);
+}
+
 BOOST_AUTO_TEST_CASE(a_map_that_is_too_small_says_how_much_it_refused) {
     // One call may be under way, on all CPUs, and one kind of call is kept.
     const Told told({"syscalls", "entries=1"}, work({"calls", "5000", "0"}));

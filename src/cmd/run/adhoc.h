@@ -64,6 +64,8 @@ public:
     // The one event of tracefs that a word means, for hist triggers: a dynamic probe's, too. Throws
     // SourceError.
     AdhocEvent find_traced(const AdhocWord& word);
+    // A line for stderr before the run.
+    void note(std::string text) { found_.notes.push_back(std::move(text)); }
     // A question about these events, with the keys and the filter of the choices.
     AdhocQuestion question(std::vector<AdhocEvent> events);
 

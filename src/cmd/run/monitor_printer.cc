@@ -256,7 +256,7 @@ void MonitorPrinter::print_gpus() {
 
 void MonitorPrinter::tell_if_empty() {
     if (is_below_text_ || form_.json || form_.folded) return;
-    text_ += kNothingCounted;
+    text_ += form_.intervals ? kNothingCounted : "nothing counted\n";
     is_below_text_ = true;
 }
 
@@ -296,7 +296,9 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
         print_gpus();
     }
     for (Taken& taken : all) print_taken(std::move(taken));
-    if (form_.intervals && !all.empty()) tell_if_empty();
+    // In bpftrace's language an empty map is not shown.
+    const bool is_answer = form_.intervals || (scripts_.empty() && count_ == 0);
+    if (is_answer && !all.empty()) tell_if_empty();
     text_ += below_;
     flush();
     LossLedger losses = read_losses(std::move(known), running_, maps_);

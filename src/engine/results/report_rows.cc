@@ -7,6 +7,8 @@
 #include <map>
 #include <string_view>
 
+#include "base/bytes.h"
+
 namespace gpufs {
 namespace {
 
@@ -64,17 +66,25 @@ MapEntries grouped(const MapDeclaration& map, const Layout& layout, const MapEnt
     return groups;
 }
 
-// Gives the stacks of one text the bytes of the first of them. False if each has its own text.
+// Gives the stacks of one text the bytes of the first of them. False if each has its own text. The
+// addresses of a user stack are those of its process, and name nothing in another one.
 bool unite_stacks(const Layout& shown, const MapDeclaration& map, MapEntries& entries,
                   const StackText& stack_text) {
     bool has_changed = false;
+    const auto process = std::ranges::find(map.key.members, ValueType::Kind::process,
+                                           [](const Member& member) { return member.type.kind; });
+    const bool has_process =
+        process != map.key.members.end() && shown.find(process->name) != nullptr;
     for (const Member& member : map.key.members) {
         if (!is_stack(member.type) || !shown.find(member.name)) continue;
         std::map<std::string, Bytes> first;  // by text
         for (std::size_t i = 0; i < entries.size(); ++i) {
-            const auto own = entries.key(i).subspan(member.offset, member.type.bytes);
-            const auto [same, is_new] =
-                first.try_emplace(stack_text(member, entries.key(i)), own.begin(), own.end());
+            const auto key = entries.key(i);
+            const auto own = key.subspan(member.offset, member.type.bytes);
+            std::string text = stack_text(member, key);
+            if (has_process && member.type.kind == ValueType::Kind::user_stack)
+                text.append(chars_of(key.subspan(process->offset, process->type.bytes)));
+            const auto [same, is_new] = first.try_emplace(std::move(text), own.begin(), own.end());
             if (is_new || std::ranges::equal(own, same->second)) continue;
             std::ranges::copy(same->second, own.begin());
             has_changed = true;

@@ -11,8 +11,9 @@ namespace {
 std::string unescaped(std::string_view word) {
     std::string text;
     while (!word.empty()) {
+        const bool is_escaped = word.size() > 3 && word.front() == '\\';
         const auto code =
-            word.front() == '\\' ? whole_number<unsigned char>(word.substr(1, 3), 8) : std::nullopt;
+            is_escaped ? whole_number<unsigned char>(word.substr(1, 3), 8) : std::nullopt;
         text += code ? static_cast<char>(*code) : word.front();
         word.remove_prefix(code ? 4 : 1);
     }

@@ -450,8 +450,10 @@ BOOST_AUTO_TEST_CASE(mistakes_are_found_before_anything_is_attached, *ut::label(
                "hint: 'gpufs hist --help' shows how\n");
     BOOST_TEST(refused({"stats", "sched:sched_switch", "prev_prio", "--sort", "avrg"}) ==
                "gpufs: --sort is count, sum, avg, min, max or key, not 'avrg'\n");
-    BOOST_TEST(refused({"count", "sched:sched_switch", "by", "pid", "--max-keys",
-                        "999999999999"}) == "gpufs: --max-keys is 134217728 at most\n");
+    BOOST_TEST(
+        refused({"count", "sched:sched_switch", "by", "pid", "--max-keys", "999999999999"}) ==
+        "gpufs: --max-keys is 134217728 at most\n"
+        "hint: each key takes memory of the kernel from the start\n");
     BOOST_TEST(refused({"hist", "sched:sched_switch", "prev_prio", "next_prio"}) ==
                "gpufs: hist:1:30: error: hist takes an EVENT and a FIELD, and 'by' with keys\n"
                "sched:sched_switch prev_prio next_prio\n"

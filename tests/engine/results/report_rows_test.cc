@@ -134,6 +134,25 @@ BOOST_AUTO_TEST_CASE(stacks_of_one_text_are_one) {
     BOOST_TEST(report_rows(map, program.reports[0], entries).entries.size() == 4u);
 }
 
+// The first one's addresses name nothing in the other process.
+BOOST_AUTO_TEST_CASE(user_stacks_of_one_text_keep_the_addresses_of_their_process) {
+    const Program program = declared(
+        ".map s stack_trace max 16\n"
+        ".map m hash key { pid pid, at ustack(s) }, value count, report \"m\"");
+    const MapDeclaration& map = program.maps[1];
+    const auto key = [&](std::uint32_t pid, std::int32_t stack) {
+        return LayoutBytes(map.key).set("pid", pid).set("at", stack).bytes();
+    };
+    const MapEntries entries = map_entries(
+        {{key(1, 3), {1}, {}}, {key(1, 4), {1}, {}}, {key(2, 5), {1}, {}}, {key(2, 6), {1}, {}}});
+    const auto text = [](const Member&, std::span<const std::byte>) { return std::string("main"); };
+    const auto rows = own_entries(report_rows(map, program.reports[0], entries, text).entries);
+    BOOST_TEST_REQUIRE(rows.size() == 2u);
+    BOOST_TEST((rows[0].key == key(1, 3)));
+    BOOST_TEST((rows[1].key == key(2, 5)));
+    BOOST_TEST((rows[0].words == Words{2}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
