@@ -89,9 +89,49 @@ private:
     std::map<std::string, int> ids_;
 };
 
+std::string fence(std::uint32_t seqno) {
+    constexpr std::uint32_t kName = 2 << 16 | 24;  // "d", behind the numbers
+    return bytes_of(kName) + bytes_of(kName) + bytes_of(std::uint32_t{1}) + bytes_of(seqno) +
+           std::string("d\0\0\0", 4);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(record_timeline)
+
+BOOST_AUTO_TEST_CASE(the_oldest_of_too_many_fences_makes_room_for_the_next) {
+    constexpr std::uint32_t kMost = 65536;
+    Drawing drawing("6.18", "dma_fence", {"dma_fence_init", "dma_fence_signaled"});
+    std::uint64_t time = 1000;
+    for (std::uint32_t i = 0; i < kMost + 2; ++i) drawing.add("dma_fence_init", ++time, fence(i));
+    drawing.add("dma_fence_signaled", 100'000, fence(0));  // has no slice any more
+    drawing.add("dma_fence_signaled", 100'001, fence(kMost + 1));
+
+    const std::vector<Drawn::Slice>& slices = drawing.drawn().slices;
+    BOOST_TEST_REQUIRE(slices.size() == kMost + 2);
+    for (const std::uint32_t i : {0U, 1U}) {
+        BOOST_TEST(slices[i].how == "not recorded");
+        BOOST_TEST(slices[i].end == slices[kMost + i].begin);
+        BOOST_TEST(slices[i].track == slices[kMost + i].track);
+    }
+    BOOST_TEST(slices.back().end == 100'001u);
+    BOOST_TEST(slices.back().how == "");
+    BOOST_TEST(std::ranges::count(slices, 0u, &Drawn::Slice::end) == kMost - 1);
+    BOOST_TEST(drawing.notes().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_fence_that_begins_again_has_ended) {
+    Drawing drawing("6.18", "dma_fence", {"dma_fence_init", "dma_fence_destroy"});
+    drawing.add("dma_fence_init", 1000, fence(5));
+    drawing.add("dma_fence_init", 1010, fence(5));
+    drawing.add("dma_fence_destroy", 1020, fence(5));
+    const std::vector<Drawn::Slice>& slices = drawing.drawn().slices;
+    BOOST_TEST_REQUIRE(slices.size() == 2u);
+    BOOST_TEST(slices[0].end == 1010u);
+    BOOST_TEST(slices[0].how == "not recorded");
+    BOOST_TEST(slices[1].end == 1020u);
+    BOOST_TEST(slices[1].how == "destroyed without a signal");
+}
 
 BOOST_AUTO_TEST_CASE(buffers_that_are_not_counted_are_told) {
     constexpr std::uint64_t kMost = 1 << 18;
