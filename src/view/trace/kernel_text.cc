@@ -79,7 +79,8 @@ std::string probe_arguments(std::string text, std::string_view place, std::size_
     while (quote != text.npos && text[quote - 1] == '\\') quote = text.find('"', quote + 1);
     for (; quote != text.npos && values > 0; --values) {
         const auto comma = text.find(',', quote + 1);
-        const auto next = comma == text.npos ? comma : text.find(',', comma + 1);
+        if (comma == text.npos) break;
+        const auto next = text.find(',', comma + 1);
         text.erase(comma, next == text.npos ? next : next - comma);
     }
     const auto replace_all = [&](std::string_view from, std::string_view to) {
