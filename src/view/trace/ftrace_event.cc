@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/bytes.h"
+#include "lang/print_fmt/binary_printf.h"
+#include "view/trace/record_bytes.h"
+
 namespace gpufs {
 namespace {
 
@@ -27,6 +31,23 @@ const std::vector<Known>& known_events() {
 }
 
 }  // namespace
+
+void append_message(std::string& out, const FtraceEvent& event, RecordBytes record,
+                    const AddressNames& names) {
+    out += ": ";
+    if (event.kind == FtraceKind::print) {
+        out += up_to_nul(tail_of(event.fields[1], record));
+        return;
+    }
+    const auto format =
+        names.text ? names.text(integer_of(*event.fields[1], record)) : std::nullopt;
+    if (!format)
+        out += "(format string not known)\n";
+    else if (event.kind == FtraceKind::puts)
+        out += *format;
+    else
+        append_binary_printf(out, *format, tail_of(event.fields[2], record), names);
+}
 
 FtraceEvent find_ftrace_event(const EventFormat& format) {
     if (format.system != "ftrace") return {};
