@@ -98,8 +98,8 @@ GpuTracks::Known GpuTracks::find(const EventPlan& plan) {
     if (!plan.event || row == rows().end()) return known;
     const EventFormat& format = plan.event->format;
     if (!row->device.empty()) known.device = format.find(row->device);
-    for (const std::string_view name : row->numbers) known.numbers.push_back(format.find(name));
-    if (std::ranges::count(known.numbers, nullptr) == 0) known.row = &*row;
+    known.numbers = format.find_all(row->numbers);
+    if (known.numbers.size() == row->numbers.size()) known.row = &*row;
     return known;
 }
 

@@ -53,12 +53,8 @@ FtraceEvent find_ftrace_event(const EventFormat& format) {
     if (format.system != "ftrace") return {};
     const auto known = std::ranges::find(known_events(), format.name, &Known::event);
     if (known == known_events().end()) return {};
-    FtraceEvent found{known->kind, {}};
-    for (const std::string_view name : known->fields) {
-        found.fields.push_back(format.find(name));
-        if (!found.fields.back()) return {};
-    }
-    return found;
+    FtraceEvent found{known->kind, format.find_all(known->fields)};
+    return found.fields.empty() ? FtraceEvent() : found;
 }
 
 }  // namespace gpufs
