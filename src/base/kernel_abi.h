@@ -13,6 +13,8 @@ inline constexpr std::size_t kStackTraceFrames = 127;   // PERF_MAX_STACK_DEPTH
 inline constexpr std::size_t kMaxCpus = 8192;           // the largest NR_CPUS of any architecture
 inline constexpr std::uint64_t kCloneThread = 0x10000;  // CLONE_THREAD: of the same process
 
+inline constexpr std::uint64_t kPerfFormatLost = 1 << 4;  // PERF_FORMAT_LOST: Linux 6.0
+
 // common_flags of a record (enum trace_flag_type).
 inline constexpr unsigned kTraceIrqsOff = 0x01;
 inline constexpr unsigned kTraceReschedLazy = 0x02;  // Linux 6.13; before: "irqs not supported"

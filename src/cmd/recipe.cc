@@ -174,7 +174,7 @@ void show_results(Context& ctx, const Recipe& recipe, const RecipeRun& run,
                 print_or_consume_buffer(ctx, run.session(), {.last = show.most, .form = form});
                 break;
             case RecipeShow::What::longest:
-                longest.push_back(pairs_wanted(recipe, show.pairs, run.session(), show.most));
+                longest.push_back(pairs_wanted(show.pairs, run.session(), show.most));
                 break;
             case RecipeShow::What::status:
                 for (const std::string& command : status)

@@ -26,7 +26,6 @@ public:
 
     // Operations of programs. Keys and values have the map's sizes; a value is the copy of `cpu`.
     bool has_entries() const noexcept { return kind_ == Kind::hash || kind_ == Kind::array; }
-    bool is_ring() const noexcept { return kind_ == Kind::ring; }
     bool is_stack_trace() const noexcept { return kind_ == Kind::stacks; }
     bool is_per_cpu() const noexcept { return is_per_cpu_; }
     // The value's address in the memory, or 0 when the key is absent.

@@ -219,6 +219,19 @@ test('a search goes through all segments, and selects in another', () => withPag
     assert.strictEqual(await found(), `${all} of ${all}`);
 }));
 
+test('a search that is asked for again before its answer waits for it', () => withPage('long.html', async page => {
+    const told = await page.evaluate(() => {
+        gpufs.find('task333', 1);
+        gpufs.find('task333', 1);
+        return document.querySelector('#found').textContent;
+    });
+    assert.strictEqual(told, 'Reading…');
+    await page.waitForFunction(() => gpufs.view.selected);
+    assert.match(await page.textContent('#found'), /^1 of [\d,]+$/);
+    await page.evaluate(() => gpufs.find('task333', 1));
+    assert.match(await page.textContent('#found'), /^2 of [\d,]+$/);
+}));
+
 test('what is measured over segments is what was recorded', () => withPage('long.html', async page => {
     const {from, to, begin} = await page.evaluate(() => {
         const {span} = gpufs.data;

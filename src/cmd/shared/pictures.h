@@ -113,7 +113,6 @@ private:
     std::string name_;
     std::optional<WholeFile> flame_, heat_, perfetto_;
     std::optional<PageFile> page_;
-    std::uint64_t lines_ = 0;
     std::string recording_;
     Fd kept_;
     std::vector<std::string> flame_maps_, heat_maps_;  // whose panels these are

@@ -255,14 +255,11 @@ private:
     RecipeOnKernel result_;
 };
 
-// The name of an event in the owner's terms.
-std::string owned(const RecipeOnKernel& recipe, const Session& session, const std::string& name) {
-    const bool is_probe =
-        std::ranges::find(recipe.probes, name, &RecipeOnKernel::Probe::name) != recipe.probes.end();
-    return is_probe ? cat(session.probe_group(), ':', name) : name;
-}
-
 }  // namespace
+
+std::string event_in(const Session& session, const std::string& name) {
+    return name.find(':') == name.npos ? cat(session.probe_group(), ':', name) : name;
+}
 
 RecipeOnKernel check_recipe(const Tracefs& top, const Recipe& recipe) {
     Checker checker(top, recipe, true);
@@ -300,16 +297,15 @@ SessionPlan plan_recipe(const RecipeOnKernel& recipe, const Session& session) {
     const Tracefs& at = session.tracefs();
     // What is enabled first is recorded first: triggers come when there is something to keep.
     for (const RecipeOnKernel::Event& event : recipe.events) {
-        const std::string directory = event_directory(owned(recipe, session, event.name));
+        const std::string directory = event_directory(event_in(session, event.name));
         if (!event.filter.empty())
             plan.changes.replace(at, directory + "/filter", event.filter, "0");
         plan.changes.replace(at, directory + "/enable", "1", "0");
     }
     for (const RecipeOnKernel::Event& event : recipe.events) {
-        const std::string name = owned(recipe, session, event.name);
+        const std::string name = event_in(session, event.name);
         for (Trigger trigger : event.triggers) {
-            if (!trigger.argument.empty())
-                trigger.argument = owned(recipe, session, trigger.argument);
+            if (!trigger.argument.empty()) trigger.argument = event_in(session, trigger.argument);
             plan.changes.append(at, event_directory(name) + "/trigger", trigger.to_text(),
                                 trigger.removal());
         }

@@ -40,6 +40,10 @@ RecipeOnKernel check_recipe(const Tracefs& top, const Recipe& recipe);
 // empty if it lacks none. Does not check files. Throws UsageError if the recipe itself is wrong.
 std::vector<std::string> missing_for(const Tracefs& top, const Recipe& recipe);
 
+// The event of a name in a recipe: SYSTEM:EVENT, or a probe's name, whose event is in the session's
+// group.
+std::string event_in(const Session& session, const std::string& name);
+
 // The writes that set up the recipe in a session in which nothing is set yet.
 SessionPlan plan_recipe(const RecipeOnKernel& recipe, const Session& session);
 

@@ -2,25 +2,13 @@
 
 #include <set>
 
-#include "base/cat.h"
 #include "engine/trace/kernel_events.h"
 
 namespace gpufs {
-namespace {
-
-// An event by its own name, a probe by that of its event.
-std::string full_name(const Recipe& recipe, const Session& session, const std::string& name) {
-    return recipe.find_probe(name) ? cat(session.probe_group(), ':', name) : name;
-}
-
-}  // namespace
-
-RecordPairs::Wanted pairs_wanted(const Recipe& recipe, const RecipePairs& pairs,
-                                 const Session& session, std::size_t most) {
-    RecordPairs::Wanted wanted{full_name(recipe, session, pairs.begin.text),
-                               full_name(recipe, session, pairs.end.text),
-                               {},
-                               most};
+RecordPairs::Wanted pairs_wanted(const RecipePairs& pairs, const Session& session,
+                                 std::size_t most) {
+    RecordPairs::Wanted wanted{
+        event_in(session, pairs.begin.text), event_in(session, pairs.end.text), {}, most};
     for (const RecipeWord& key : pairs.keys) wanted.keys.push_back(key.text);
     return wanted;
 }
@@ -30,13 +18,13 @@ PairWatch::PairWatch(const Recipe& recipe, const RecipeOnKernel& on_kernel, cons
     std::set<std::string> names;
     for (const RecipeLimit& limit : recipe.limits) {
         watched_.push_back({static_cast<std::uint64_t>(limit.over_ns),
-                            {events_, pairs_wanted(recipe, limit.pairs, session, 1)}});
+                            {events_, pairs_wanted(limit.pairs, session, 1)}});
         names.insert({limit.pairs.begin.text, limit.pairs.end.text});
     }
     RecipeOnKernel part;
     for (const RecipeOnKernel::Event& event : on_kernel.events)
         if (names.contains(event.name))
-            part.events.push_back({full_name(recipe, session, event.name), event.filter, {}});
+            part.events.push_back({event_in(session, event.name), event.filter, {}});
     // Its buffer is emptied all the time, whatever size the session's has.
     for (const Setting& setting : on_kernel.settings)
         if (setting.name != "buffer") part.settings.push_back(setting);

@@ -14,8 +14,8 @@ namespace gpufs {
 
 // What a recipe's pairs are for RecordPairs, with probes by their events in the session's group.
 // `most`: how many of them to keep.
-RecordPairs::Wanted pairs_wanted(const Recipe& recipe, const RecipePairs& pairs,
-                                 const Session& session, std::size_t most);
+RecordPairs::Wanted pairs_wanted(const RecipePairs& pairs, const Session& session,
+                                 std::size_t most);
 
 // Looks out for pairs of records that lie too far apart, which no trigger sees: records the events
 // of a recipe's limits a second time, in an instance of its own, and reads them as they come. The

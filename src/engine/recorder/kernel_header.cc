@@ -1,13 +1,12 @@
 #include "engine/recorder/kernel_header.h"
 
-#include <sys/utsname.h>
-
 #include <map>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "engine/trace/raw_buffer.h"
 #include "kernel/host/kallsyms.h"
+#include "kernel/host/kernel_version.h"
 #include "lang/symbols/kernel_functions.h"
 
 namespace gpufs {
@@ -55,9 +54,7 @@ trace_dat::Head read_trace_head(const Tracefs& at, const Tracefs& top,
     if (symbols) head.kallsyms = read_functions();
     head.printk_formats = top.read_if_readable("printk_formats").value_or("");
     head.trace_clock = at.read("trace_clock");
-    utsname name{};
-    ::uname(&name);
-    head.uname = cat(name.sysname, ' ', name.nodename, ' ', name.release, ' ', name.machine);
+    head.uname = running_uname();
     return head;
 }
 

@@ -1,9 +1,7 @@
 #include "engine/recording/live_recording.h"
 
-#include <sys/utsname.h>
-
-#include "base/cat.h"
 #include "base/text.h"
+#include "kernel/host/kernel_version.h"
 
 namespace gpufs {
 
@@ -11,9 +9,7 @@ LiveRecording::LiveRecording(const Tracefs& top, const Tracefs& instance)
     : trace_(top, instance), buffer_(instance) {
     facts_.format = "live";
     facts_.clock = chosen_word(instance.read_if_readable("trace_clock").value_or(""));
-    utsname here{};
-    if (::uname(&here) == 0)
-        facts_.uname = cat(here.sysname, ' ', here.nodename, ' ', here.release, ' ', here.machine);
+    facts_.uname = running_uname();
     RecordingBuffer& buffer = buffers_.emplace_back();
     buffer.clock = facts_.clock;
     buffer.cpus = buffer_cpus(instance);

@@ -19,11 +19,6 @@ bool is_less(const Aggregation& how, std::uint64_t a, std::uint64_t b) {
     return how.is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
 }
 
-bool holds_entries(std::uint32_t type) {
-    return type != BPF_MAP_TYPE_RINGBUF && type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
-           type != BPF_MAP_TYPE_STACK_TRACE;
-}
-
 // When it is full: others make room, or have all their elements from the beginning.
 bool refuses_keys(const MapDeclaration& map) {
     return map.type == BPF_MAP_TYPE_HASH || map.type == BPF_MAP_TYPE_PERCPU_HASH;
@@ -86,6 +81,11 @@ std::size_t word_count_of(const MapDeclaration& map) {
 }
 
 }  // namespace
+
+bool holds_entries(std::uint32_t type) {
+    return type != BPF_MAP_TYPE_RINGBUF && type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
+           type != BPF_MAP_TYPE_STACK_TRACE;
+}
 
 std::vector<std::uint64_t> decoded_words(const Aggregation& how, std::span<const std::byte> value) {
     std::vector<std::uint64_t> words(value.size() / sizeof(std::uint64_t));

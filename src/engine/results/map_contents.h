@@ -68,6 +68,9 @@ private:
     std::map<std::string, std::size_t, std::less<>> places_;  // by map, of the last reading
 };
 
+// Whether a map of this type has keys with values: not a ring, nor one of stacks.
+bool holds_entries(std::uint32_t type);
+
 // No byte is anything else.
 bool is_zero(std::span<const std::byte> bytes);
 // A kernel's or a user's: an id in a stack_trace map.

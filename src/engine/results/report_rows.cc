@@ -222,10 +222,7 @@ Report default_report(const MapDeclaration& map) {
 std::vector<const MapDeclaration*> reported_maps(const Program& program) {
     std::vector<const MapDeclaration*> maps;
     for (const MapDeclaration& map : program.maps) {
-        const bool has_entries = map.type != BPF_MAP_TYPE_RINGBUF &&
-                                 map.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
-                                 map.type != BPF_MAP_TYPE_STACK_TRACE;
-        if (!has_entries || !map.loss.empty() || !map.tally.empty()) continue;
+        if (!holds_entries(map.type) || !map.loss.empty() || !map.tally.empty()) continue;
         if (map.aggregation.kind == Kind::none &&
             std::ranges::find(program.reports, map.name, &Report::map) == program.reports.end())
             continue;

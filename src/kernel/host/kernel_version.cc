@@ -10,6 +10,8 @@
 #include <cstring>
 #include <optional>
 
+#include "base/cat.h"
+
 namespace gpufs {
 namespace {
 
@@ -70,6 +72,12 @@ std::string running_release() {
     utsname name{};
     ::uname(&name);
     return name.release;
+}
+
+std::string running_uname() {
+    utsname name{};
+    ::uname(&name);
+    return cat(name.sysname, ' ', name.nodename, ' ', name.release, ' ', name.machine);
 }
 
 }  // namespace gpufs

@@ -13,5 +13,8 @@ KernelVersion running_kernel();
 
 // What the kernel calls itself, uname(2)'s release: "6.17.0-rc3", "6.1.0-56-amd64".
 std::string running_release();
+// System, node, release and machine of uname(2), as recordings have them: "Linux host 6.12.41
+// x86_64".
+std::string running_uname();
 
 }  // namespace gpufs

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/kernel_abi.h"
 #include "kernel/bpf/op.h"
 #include "kernel/bpf/program.h"
 #include "kernel/bpf/test_run.h"
@@ -18,8 +19,7 @@
 namespace gpufs {
 namespace {
 
-constexpr std::uint64_t kFormatLost = 1 << 4;  // PERF_FORMAT_LOST: Linux 6.0
-constexpr std::uint32_t kEndMark = 0;          // no record has this id
+constexpr std::uint32_t kEndMark = 0;  // no record has this id
 
 perf_event_attr output_attr(std::size_t wake_up_bytes) {
     perf_event_attr attr = perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
@@ -47,7 +47,7 @@ Fd open_output(unsigned cpu, std::size_t wake_up_bytes, PerfRing::Way way, bool&
     is_counted = way != PerfRing::Way::marks;
     if (!is_counted) return open_output(cpu, wake_up_bytes, 0);
     try {
-        return open_output(cpu, wake_up_bytes, kFormatLost);
+        return open_output(cpu, wake_up_bytes, kPerfFormatLost);
     } catch (const SysError& e) {
         if (e.code() != EINVAL || way == PerfRing::Way::count) throw;
     }

@@ -67,6 +67,16 @@ const Field* EventFormat::find(std::string_view field) const {
     return it == fields.end() ? nullptr : &*it;
 }
 
+std::vector<const Field*> EventFormat::find_all(std::span<const std::string_view> names) const {
+    std::vector<const Field*> found;
+    for (const std::string_view wanted : names) {
+        const Field* const field = find(wanted);
+        if (!field) return {};
+        found.push_back(field);
+    }
+    return found;
+}
+
 std::vector<std::string> EventFormat::field_names() const {
     std::vector<std::string> names;
     for (const Field& f : fields)

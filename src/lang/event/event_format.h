@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,8 @@ struct EventFormat {
     std::string full_name() const { return system + ':' + name; }
     // Null when there is no such field.
     const Field* find(std::string_view field) const;
+    // All of these, in their order; none when one is missing.
+    std::vector<const Field*> find_all(std::span<const std::string_view> names) const;
     // Names of the event's own fields, without common_*, for "did you mean" hints.
     std::vector<std::string> field_names() const;
 };

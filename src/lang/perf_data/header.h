@@ -61,7 +61,6 @@ enum UserType : std::uint32_t {
     kTracingDataRecord = 66,  // a size of 4 bytes; behind the record is the data
     kFinishedRound = 68,      // nothing earlier comes than what came before the last of these
     kAuxiliaryTrace = 71,     // a size of 8 bytes; behind the record is the data
-    kEventUpdate = 78,
     kFeature = 80,
     kCompressed = 81,   // a piece of a zstd stream of records
     kCompressed2 = 83,  // the same behind its size of 8 bytes

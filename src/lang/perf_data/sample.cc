@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/kernel_abi.h"
+
 namespace gpufs::perf_data {
 namespace {
 
@@ -49,7 +51,7 @@ void skip_read(std::uint64_t format, Values& values) {
     };
     const std::uint64_t times =
         with(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
-    const std::uint64_t of_each = 1 + with(PERF_FORMAT_ID | std::uint64_t{1} << 4);  // lost
+    const std::uint64_t of_each = 1 + with(PERF_FORMAT_ID | kPerfFormatLost);
     std::uint64_t count = 1;
     if (format & PERF_FORMAT_GROUP) count = values.take<std::uint64_t>();
     // More than any record can hold, and no overflow.

@@ -1,7 +1,6 @@
 #include "lang/print_fmt/binary_printf.h"
 
 #include <algorithm>
-#include <climits>
 #include <cstring>
 
 #include "base/align.h"
@@ -60,19 +59,13 @@ void append_binary_printf(std::string& out, std::string_view format, RecordBytes
             out += '%';
             continue;
         }
-        if (c.takes_width) {
-            c.style.width = static_cast<int>(packed.number(4));
-            c.style.left = c.style.left || c.style.width < 0;
-            if (c.style.width < 0) c.style.width = -std::max(c.style.width, -INT_MAX);
-        }
-        if (c.takes_precision) c.style.precision = static_cast<int>(packed.number(4));
+        if (c.takes_width) set_width(c.style, packed.number(4));
+        if (c.takes_precision) set_precision(c.style, packed.number(4));
 
         const std::size_t start = out.size();
         if (c.letter == 's') {
             out += packed.text();
-            if (c.style.precision >= 0)
-                out.resize(
-                    std::min(out.size(), start + static_cast<std::size_t>(c.style.precision)));
+            cut_from(out, start, c.style);
         } else if (c.letter == 'c') {
             out += static_cast<char>(packed.number(1));
         } else if (c.letter == 'p') {
@@ -94,7 +87,7 @@ void append_binary_printf(std::string& out, std::string_view format, RecordBytes
             append_number(out, value, c.style);
             continue;
         }
-        pad_from(out, start, c.style.width, c.style.left);
+        pad_from(out, start, c.style);
     }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <climits>
 #include <cstring>
 
 #include "base/error.h"
@@ -215,15 +214,8 @@ void PrintFormat::print_address(const PrintStep& step, std::uint64_t address,
 void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const AddressNames& names,
                              std::string& out) const {
     NumberStyle style = step.style;
-    if (step.width != kNoNode) {
-        style.width = static_cast<int>(tree_.integer(step.width, record));
-        if (style.width < 0) {
-            style.left = true;
-            style.width = -std::max(style.width, -INT_MAX);
-        }
-    }
-    if (step.precision != kNoNode)
-        style.precision = std::max(0, static_cast<int>(tree_.integer(step.precision, record)));
+    if (step.width != kNoNode) set_width(style, tree_.integer(step.width, record));
+    if (step.precision != kNoNode) set_precision(style, tree_.integer(step.precision, record));
 
     const std::size_t start = out.size();
     const auto bytes = [&] { return tree_.bytes(step.value, record); };
@@ -239,8 +231,7 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
             break;
         case PrintStep::Kind::string:
             tree_.append_text(step.value, record, names, out);
-            if (style.precision >= 0)
-                out.resize(std::min(out.size(), start + static_cast<std::size_t>(style.precision)));
+            cut_from(out, start, style);
             break;
         case PrintStep::Kind::pointer:
         case PrintStep::Kind::symbol:
@@ -280,7 +271,7 @@ void PrintFormat::print_step(const PrintStep& step, RecordBytes record, const Ad
                                  {.base = 16, .zero = true, .special = true, .width = 18});
         }
     }
-    pad_from(out, start, style.width, style.left);
+    pad_from(out, start, style);
 }
 
 }  // namespace gpufs

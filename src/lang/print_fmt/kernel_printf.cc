@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <climits>
 
 #include "base/error.h"
 #include "base/hex.h"
@@ -239,11 +240,27 @@ void append_number(std::string& out, std::uint64_t value, const NumberStyle& sty
     for (; width > 0; --width) out += ' ';
 }
 
-void pad_from(std::string& out, std::size_t start, int width, bool left) {
+void set_width(NumberStyle& style, std::uint64_t argument) {
+    style.width = static_cast<int>(argument);
+    if (style.width >= 0) return;
+    style.left = true;
+    style.width = -std::max(style.width, -INT_MAX);
+}
+
+void set_precision(NumberStyle& style, std::uint64_t argument) {
+    style.precision = std::max(0, static_cast<int>(argument));
+}
+
+void cut_from(std::string& out, std::size_t start, const NumberStyle& style) {
+    if (style.precision >= 0)
+        out.resize(std::min(out.size(), start + static_cast<std::size_t>(style.precision)));
+}
+
+void pad_from(std::string& out, std::size_t start, const NumberStyle& style) {
     const std::size_t length = out.size() - start;
-    const int columns = std::min(width, kMostColumns);
+    const int columns = std::min(style.width, kMostColumns);
     if (columns <= 0 || length >= static_cast<std::size_t>(columns)) return;
-    out.insert(left ? out.size() : start, static_cast<std::size_t>(columns) - length, ' ');
+    out.insert(style.left ? out.size() : start, static_cast<std::size_t>(columns) - length, ' ');
 }
 
 void append_pointer(std::string& out, std::uint64_t address) {

@@ -40,8 +40,15 @@ struct Conversion {
 // Error for a conversion that the kernel does not have.
 std::size_t parse_conversion(std::string_view format, std::size_t at, Conversion& found);
 
-// Pads the text from `start` to the end of `out` to `width` columns, as a string conversion does.
-void pad_from(std::string& out, std::size_t start, int width, bool left);
+// What the arguments of "%*" and "%.*" mean: a negative width is one with '-', a negative precision
+// is 0 (format_decode() in lib/vsprintf.c).
+void set_width(NumberStyle& style, std::uint64_t argument);
+void set_precision(NumberStyle& style, std::uint64_t argument);
+
+// Cuts the text from `start` to the end of `out` to the precision, as a string conversion does.
+void cut_from(std::string& out, std::size_t start, const NumberStyle& style);
+// Pads it to the width.
+void pad_from(std::string& out, std::size_t start, const NumberStyle& style);
 
 // "%px": 16 digits; also "%p" with the option hash-ptr off.
 void append_pointer(std::string& out, std::uint64_t address);

@@ -129,7 +129,6 @@ TscToNs parse_tsc_to_ns(Cursor& cursor) {
     TscToNs rule;
     rule.multiplier = cursor.u32();
     rule.shift = cursor.u32();
-    rule.offset = cursor.u64();
     return rule;
 }
 

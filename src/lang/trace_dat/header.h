@@ -103,9 +103,9 @@ struct TimeShifts {
     std::vector<std::vector<TimeShift>> cpus;  // index: CPU number
 };
 
+// The offset behind these is left alone, as by trace-cmd.
 struct TscToNs {
     std::uint32_t multiplier = 0, shift = 0;
-    std::uint64_t offset = 0;
 };
 
 // Throws Error when the bytes are not a trace.dat, UnsupportedError for another version or byte

@@ -70,8 +70,8 @@ EventPlan plan_event(Events& events, int id) {
     const auto& known = known_events();
     const auto it = std::ranges::find(known, format.full_name(), &KnownEvent::name);
     if (it == known.end()) return plan;
-    for (const std::string_view name : it->fields) plan.fields.push_back(format.find(name));
-    if (std::ranges::count(plan.fields, nullptr) == 0) plan.kind = it->kind;
+    plan.fields = format.find_all(it->fields);
+    if (!plan.fields.empty()) plan.kind = it->kind;
     return plan;
 }
 

@@ -38,7 +38,7 @@ struct EventPlan {
         std::string name;
     };
     std::vector<Own> own;
-    // Those that the kind needs, in the order of find_event_fields(); empty for plain.
+    // Those that the kind needs, in the order of the table in event_plan.cc; empty for plain.
     std::vector<const Field*> fields;
 
     // A number of `fields`, a text of it.

@@ -33,26 +33,19 @@ Lanes& FenceTracks::lanes_of(std::string_view driver, std::string_view timeline)
 }
 
 void FenceTracks::begin(const EventPlan& plan, const TraceRecord& record) {
-    constexpr std::size_t kMost = 65536;
     const auto arguments = fence_arguments(plan, record);
-    const Key key{arguments[0].number, arguments[1].number};
-    if (const auto old = open_.find(key); old != open_.end())
-        end(old, record.timestamp, "not recorded");
-    if (open_.size() == kMost) {
-        ++left_out_;
-        return;
-    }
+    Open& fence =
+        open_.add({arguments[0].number, arguments[1].number},
+                  [&](const Key&, const Open& old) { end(old, record.timestamp, "not recorded"); });
     Lanes& lanes = lanes_of(plan.text(kDriver, record.bytes), plan.text(kTimeline, record.bytes));
-    const std::uint32_t track = lanes.take();
-    open_[key] = {&lanes, track};
-    writer_.begin({track, record.timestamp, "fence", kFenceCategory, arguments});
+    fence = {&lanes, lanes.take()};
+    writer_.begin({fence.track, record.timestamp, "fence", kFenceCategory, arguments});
 }
 
-void FenceTracks::end(Fences::iterator fence, std::uint64_t time, std::string_view how) {
+void FenceTracks::end(const Open& fence, std::uint64_t time, std::string_view how) {
     const Argument argument{"end", Argument::Kind::text, 0, how};
-    writer_.end(fence->second.track, time, {&argument, how.empty() ? 0u : 1u});
-    fence->second.lanes->give_back(fence->second.track);
-    open_.erase(fence);
+    writer_.end(fence.track, time, {&argument, how.empty() ? 0u : 1u});
+    fence.lanes->give_back(fence.track);
 }
 
 // A task waits for one at a time.
@@ -78,10 +71,12 @@ void FenceTracks::draw(const EventPlan& plan, const TraceRecord& record, std::ui
     if (plan.kind == Kind::wait_end) end_wait(task, record.timestamp);
     if (plan.kind != Kind::fence_signaled && plan.kind != Kind::fence_destroy) return;
     const auto arguments = fence_arguments(plan, record);
-    const auto fence = open_.find({arguments[0].number, arguments[1].number});
-    if (fence != open_.end())
-        end(fence, record.timestamp,
-            plan.kind == Kind::fence_destroy ? "destroyed without a signal" : "");
+    const Key key{arguments[0].number, arguments[1].number};
+    const Open* const fence = open_.find(key);
+    if (!fence) return;
+    end(*fence, record.timestamp,
+        plan.kind == Kind::fence_destroy ? "destroyed without a signal" : "");
+    open_.remove(key);
 }
 
 }  // namespace gpufs

@@ -98,8 +98,8 @@ GpuTracks::Known GpuTracks::find(const EventPlan& plan) {
     if (!plan.event || row == rows().end()) return known;
     const EventFormat& format = plan.event->format;
     if (!row->device.empty()) known.device = format.find(row->device);
-    for (const std::string_view name : row->numbers) known.numbers.push_back(format.find(name));
-    if (std::ranges::count(known.numbers, nullptr) == 0) known.row = &*row;
+    known.numbers = format.find_all(row->numbers);
+    if (known.numbers.size() == row->numbers.size()) known.row = &*row;
     return known;
 }
 
@@ -152,10 +152,13 @@ void GpuTracks::draw_move(const Known& known, const TraceRecord& record,
 
 // Of the buffers whose begin is recorded.
 void GpuTracks::draw_buffer(const Known& known, const TraceRecord& record) {
-    constexpr std::size_t kMost = 1 << 20;
+    constexpr std::size_t kMost = 1 << 18;
     const std::uint64_t buffer = integer_of(*known.numbers[0], record.bytes);
     if (known.row->what == Row::What::create) {
-        if (buffers_.size() == kMost) return;
+        if (buffers_.size() == kMost && !buffers_.contains(buffer)) {
+            ++left_out_;
+            return;
+        }
         const std::uint64_t bytes = integer_of(*known.numbers[1], record.bytes);
         std::uint64_t& known_bytes = buffers_[buffer];
         buffer_bytes_ += bytes - known_bytes;

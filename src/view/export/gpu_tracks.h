@@ -26,6 +26,8 @@ public:
     // `arguments`: those of the record's own event. Ignores events that tell nothing of these.
     void draw(const EventPlan& plan, const TraceRecord& record,
               std::span<const Argument> arguments);
+    // Buffers that are not counted, because 262,144 others were there.
+    std::uint64_t left_out() const noexcept { return left_out_; }
 
 private:
     struct Row;
@@ -55,7 +57,7 @@ private:
     std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> lanes_;  // by group and name
     std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> moved_;  // bytes, by place
     std::unordered_map<std::uint64_t, std::uint64_t> buffers_;              // bytes, by address
-    std::uint64_t buffer_bytes_ = 0;
+    std::uint64_t buffer_bytes_ = 0, left_out_ = 0;
 };
 
 }  // namespace gpufs

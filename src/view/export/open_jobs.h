@@ -25,12 +25,13 @@ struct JobFacts {
     void take(const JobStep& step, std::uint64_t time);
 };
 
-// What is known of each job under way, by its key; kMostOpenJobs of them, because ends may be lost.
-template <class Job>
+// What is known of each job, or fence, under way, by its key; kMostOpenJobs of them, because ends
+// may be lost.
+template <class Job, class Key = JobStep::Key>
 class OpenJobs {
 public:
     // Null where none has the key.
-    Job* find(const JobStep::Key& key) {
+    Job* find(const Key& key) {
         const auto it = jobs_.find(key);
         return it == jobs_.end() ? nullptr : &it->second.job;
     }
@@ -38,7 +39,7 @@ public:
     // A new job with this key. One that had it before never ended, and where there are too many,
     // neither did the oldest: `forget(key, job)` is called before it is removed.
     template <class Forget>
-    Job& add(const JobStep::Key& key, Forget forget) {
+    Job& add(const Key& key, Forget forget) {
         const auto let_go = [&](typename Jobs::iterator it) {
             forget(it->first, it->second.job);
             remove(it);
@@ -48,22 +49,22 @@ public:
         return jobs_.emplace(key, Entry{{}, by_age_.insert(by_age_.end(), key)}).first->second.job;
     }
 
-    void remove(const JobStep::Key& key) {
+    void remove(const Key& key) {
         if (const auto it = jobs_.find(key); it != jobs_.end()) remove(it);
     }
 
     // The oldest first.
     template <class Visit>
     void for_each(Visit visit) {
-        for (const JobStep::Key& key : by_age_) visit(key, jobs_.find(key)->second.job);
+        for (const Key& key : by_age_) visit(key, jobs_.find(key)->second.job);
     }
 
 private:
     struct Entry {
         Job job;
-        std::list<JobStep::Key>::iterator age;
+        typename std::list<Key>::iterator age;
     };
-    using Jobs = std::map<JobStep::Key, Entry>;
+    using Jobs = std::map<Key, Entry>;
 
     void remove(typename Jobs::iterator it) {
         by_age_.erase(it->second.age);
@@ -71,7 +72,7 @@ private:
     }
 
     Jobs jobs_;
-    std::list<JobStep::Key> by_age_;
+    std::list<Key> by_age_;
 };
 
 }  // namespace gpufs

@@ -232,10 +232,7 @@ ParquetWriter::Chunk ParquetWriter::write_chunk(Column& column, std::uint64_t ro
     return chunk;
 }
 
-std::string ParquetWriter::footer(
-    const std::vector<std::pair<std::string, std::string>>& facts) const {
-    Thrift out;
-    out.i32(file_metadata::kVersion, 2);
+void ParquetWriter::tell_schema(Thrift& out) const {
     out.list(file_metadata::kSchema, Thrift::Element::structure, columns_.size() + 1);
     out.open_element();
     out.text(schema_element::kName, "schema");
@@ -250,51 +247,63 @@ std::string ParquetWriter::footer(
         if (column.type == Type::u64) out.i32(schema_element::kConverted, kUint64);
         out.close();
     }
-    out.i64(file_metadata::kRows, static_cast<std::int64_t>(all_rows_));
-    out.list(file_metadata::kGroups, Thrift::Element::structure, groups_.size());
-    for (const Group& group : groups_) {
-        out.open_element();
-        out.list(row_group::kColumns, Thrift::Element::structure, group.chunks.size());
-        std::uint64_t bytes = 0;
-        for (std::size_t i = 0; i < group.chunks.size(); ++i) {
-            const Chunk& chunk = group.chunks[i];
-            const Column& column = columns_[i];
-            bytes += chunk.plain_bytes;
-            out.open_element();
-            out.i64(column_chunk::kOffset, static_cast<std::int64_t>(chunk.at));
-            out.open(column_chunk::kMetadata);
-            out.i32(column_metadata::kType, physical(column.type));
-            out.list(column_metadata::kEncodings, Thrift::Element::i32, 2);
-            out.element(kRle);
-            out.element(chunk.has_dictionary ? kRleDictionary : kPlain);
-            out.list(column_metadata::kPath, Thrift::Element::text, 1);
-            out.element(std::string_view(column.name));
-            out.i32(column_metadata::kCodec, kZstd);
-            out.i64(column_metadata::kValues, static_cast<std::int64_t>(chunk.values));
-            out.i64(column_metadata::kPlainBytes, static_cast<std::int64_t>(chunk.plain_bytes));
-            out.i64(column_metadata::kBytes, static_cast<std::int64_t>(chunk.bytes));
-            out.i64(column_metadata::kDataPage, static_cast<std::int64_t>(chunk.data_at));
-            if (chunk.has_dictionary)
-                out.i64(column_metadata::kDictionaryPage,
-                        static_cast<std::int64_t>(chunk.dictionary_at));
-            if (chunk.has_range) {
-                const auto plain = [&](std::int64_t value) {
-                    std::string text;
-                    append_plain(text, static_cast<std::uint64_t>(value));
-                    return text.substr(0, column.type == Type::i32 ? 4 : 8);
-                };
-                out.open(column_metadata::kStatistics);
-                out.text(statistics::kMost, plain(chunk.most));
-                out.text(statistics::kLeast, plain(chunk.least));
-                out.close();
-            }
-            out.close();
-            out.close();
-        }
-        out.i64(row_group::kBytes, static_cast<std::int64_t>(bytes));
-        out.i64(row_group::kRows, static_cast<std::int64_t>(group.rows));
+}
+
+void ParquetWriter::tell_chunk(Thrift& out, const Column& column, const Chunk& chunk) {
+    const auto number = [&](unsigned field, std::uint64_t value) {
+        out.i64(field, static_cast<std::int64_t>(value));
+    };
+    out.open_element();
+    number(column_chunk::kOffset, chunk.at);
+    out.open(column_chunk::kMetadata);
+    out.i32(column_metadata::kType, physical(column.type));
+    out.list(column_metadata::kEncodings, Thrift::Element::i32, 2);
+    out.element(kRle);
+    out.element(chunk.has_dictionary ? kRleDictionary : kPlain);
+    out.list(column_metadata::kPath, Thrift::Element::text, 1);
+    out.element(std::string_view(column.name));
+    out.i32(column_metadata::kCodec, kZstd);
+    number(column_metadata::kValues, chunk.values);
+    number(column_metadata::kPlainBytes, chunk.plain_bytes);
+    number(column_metadata::kBytes, chunk.bytes);
+    number(column_metadata::kDataPage, chunk.data_at);
+    if (chunk.has_dictionary) number(column_metadata::kDictionaryPage, chunk.dictionary_at);
+    if (chunk.has_range) {
+        const auto plain = [&](std::int64_t value) {
+            std::string text;
+            append_plain(text, static_cast<std::uint64_t>(value));
+            return text.substr(0, column.type == Type::i32 ? 4 : 8);
+        };
+        out.open(column_metadata::kStatistics);
+        out.text(statistics::kMost, plain(chunk.most));
+        out.text(statistics::kLeast, plain(chunk.least));
         out.close();
     }
+    out.close();
+    out.close();
+}
+
+void ParquetWriter::tell_group(Thrift& out, const Group& group) const {
+    out.open_element();
+    out.list(row_group::kColumns, Thrift::Element::structure, group.chunks.size());
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < group.chunks.size(); ++i) {
+        bytes += group.chunks[i].plain_bytes;
+        tell_chunk(out, columns_[i], group.chunks[i]);
+    }
+    out.i64(row_group::kBytes, static_cast<std::int64_t>(bytes));
+    out.i64(row_group::kRows, static_cast<std::int64_t>(group.rows));
+    out.close();
+}
+
+std::string ParquetWriter::footer(
+    const std::vector<std::pair<std::string, std::string>>& facts) const {
+    Thrift out;
+    out.i32(file_metadata::kVersion, 2);
+    tell_schema(out);
+    out.i64(file_metadata::kRows, static_cast<std::int64_t>(all_rows_));
+    out.list(file_metadata::kGroups, Thrift::Element::structure, groups_.size());
+    for (const Group& group : groups_) tell_group(out, group);
     out.list(file_metadata::kFacts, Thrift::Element::structure, facts.size());
     for (const auto& [name, value] : facts) {
         out.open_element();

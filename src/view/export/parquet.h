@@ -13,6 +13,8 @@
 
 namespace gpufs {
 
+class Thrift;
+
 // Writes a table as a Parquet file (format version 2 with pages of version 1): numbers plain, texts
 // through a dictionary, all compressed by zstd. Nothing is kept but the rows of the last group,
 // some megabytes, and where the others are. A file without its end cannot be read: what a format
@@ -74,6 +76,10 @@ private:
     Chunk write_chunk(Column& column, std::uint64_t rows);
     void write_page(Chunk& chunk, bool is_dictionary, std::uint64_t values, std::string_view plain);
     void put(std::string_view bytes);
+    // Parts of the footer.
+    void tell_schema(Thrift& out) const;
+    void tell_group(Thrift& out, const Group& group) const;
+    static void tell_chunk(Thrift& out, const Column& column, const Chunk& chunk);
     std::string footer(const std::vector<std::pair<std::string, std::string>>& facts) const;
 
     Write write_;

@@ -38,6 +38,7 @@ EventTable::EventTable(TraceFile& file, ParquetWriter::Write write)
     comm_ = out_.add_column("comm", Type::text);
     event_ = out_.add_column("event", Type::text);
     lost_ = out_.add_column("lost", Type::i64);
+    lost_most_ = out_.add_column("lost_most", Type::i64);
 }
 
 // One name may have values of different types: each has its column. A field may have the name of
@@ -76,8 +77,11 @@ void EventTable::add(const TraceRecord& record) {
     out_.set(comm_, tasks.comm(common.pid));
     out_.set(event_, plan.event ? std::string_view(plan.full_name)
                                 : std::string_view(cat("unknown event ", id)));
-    if (!record.lost_before.is_zero())
-        out_.set(lost_, static_cast<std::int64_t>(record.lost_before.least));
+    if (const Loss& lost = record.lost_before; !lost.is_zero()) {
+        out_.set(lost_, static_cast<std::int64_t>(lost.least));
+        if (lost.most != Loss::kUnbounded)
+            out_.set(lost_most_, static_cast<std::int64_t>(lost.most));
+    }
     auto& known = known_[id];
     const std::span<const Argument> arguments = arguments_.of(plan, record);
     for (std::size_t i = 0; i < arguments.size(); ++i) {

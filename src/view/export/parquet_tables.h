@@ -21,9 +21,10 @@ namespace gpufs {
 // What a recording tells about itself, for the file's own facts.
 std::vector<std::pair<std::string, std::string>> parquet_facts(TraceFile& file);
 
-// A row for each record: time_ns, cpu, tid, pid, comm and event, lost (how many were lost in front
-// of it), and a column for each field of the events, as arg_NAME. Where a name has numbers in one
-// event and texts in another, the texts are in arg_NAME_text.
+// A row for each record: time_ns, cpu, tid, pid, comm and event, lost and lost_most (how many were
+// lost in front of it, at least and at most; the latter is absent where it is not known), and a
+// column for each field of the events, as arg_NAME. Where a name has numbers in one event and texts
+// in another, the texts are in arg_NAME_text.
 class EventTable {
 public:
     // Keeps a reference to the file.
@@ -45,7 +46,7 @@ private:
     ParquetWriter out_;
     EventArguments arguments_;
     ByEventId<EventPlan> plans_;
-    std::size_t time_, cpu_, tid_, pid_, comm_, event_, lost_;
+    std::size_t time_, cpu_, tid_, pid_, comm_, event_, lost_, lost_most_;
     // By event id: the columns of its arguments, in their order.
     std::unordered_map<int, std::vector<KnownColumn>> known_;
     std::map<std::string, std::pair<ParquetWriter::Type, std::size_t>> columns_;  // by name

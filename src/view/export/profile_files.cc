@@ -84,25 +84,27 @@ void write_labels(Protobuf& out, const StackProfile::Sample& sample, TextTable& 
     out.close(label);
 }
 
-// Numbers begin at 1, so a frame's is one more than its index.
-void write_locations(Protobuf& out, const StackProfile& profile, TextTable& texts) {
+// Numbers begin at 1, so one is one more than an index.
+void write_functions(Protobuf& out, const FunctionNumbers& functions, TextTable& texts) {
     using namespace profile_fields;
-    std::unordered_map<std::string, std::uint64_t> functions;
-    for (std::size_t i = 0; i < profile.frames().size(); ++i) {
-        const StackProfile::Frame& frame = profile.frames()[i];
-        const auto [function, is_new] = functions.try_emplace(frame.name, functions.size() + 1);
-        if (is_new) {
-            const std::size_t entry = out.open(kFunction);
-            out.number(kId, function->second);
-            out.number(kFunctionName, texts[frame.name]);
-            out.number(kSystemName, texts[frame.name]);
-            out.close(entry);
-        }
-        const std::size_t location = out.open(kLocation);
+    for (std::size_t i = 0; i < functions.names().size(); ++i) {
+        const std::uint64_t name = texts[*functions.names()[i]];
+        const std::size_t entry = out.open(kFunction);
         out.number(kId, i + 1);
-        out.number(kAddress, frame.address);
+        out.number(kFunctionName, name);
+        out.number(kSystemName, name);
+        out.close(entry);
+    }
+}
+
+void write_locations(Protobuf& out, const StackProfile& profile, const FunctionNumbers& functions) {
+    using namespace profile_fields;
+    for (std::uint32_t i = 0; i < profile.frames().size(); ++i) {
+        const std::size_t location = out.open(kLocation);
+        out.number(kId, i + std::uint64_t{1});
+        out.number(kAddress, profile.frames()[i].address);
         const std::size_t line = out.open(kLine);
-        out.number(kLineFunction, function->second);
+        out.number(kLineFunction, functions[i] + 1);
         out.close(line);
         out.close(location);
     }
@@ -176,7 +178,9 @@ std::string pprof_bytes(const StackProfile& profile, bool clock_is_ns) {
         write_labels(out, sample, texts);
         out.close(entry);
     }
-    write_locations(out, profile, texts);
+    const FunctionNumbers functions(profile);
+    write_functions(out, functions, texts);
+    write_locations(out, profile, functions);
     texts.write(out);
     if (clock_is_ns) out.number(kDuration, profile.last_time() - profile.first_time());
     return gzip(out.written());

@@ -33,8 +33,8 @@ RecordTimeline::RecordTimeline(TraceFile& file, TimelineWriter& writer)
 
 std::vector<std::string> RecordTimeline::notes() const {
     std::vector<std::string> notes = jobs_ ? jobs_->notes() : std::vector<std::string>();
-    if (const std::uint64_t left_out = fence_tracks_.left_out(); left_out != 0)
-        notes.push_back(cat(left_out, " fences have no slice: too many were under way"));
+    if (const std::uint64_t left_out = gpu_tracks_.left_out(); left_out != 0)
+        notes.push_back(cat(left_out, " buffers are not counted: too many were there at a time"));
     if (const std::string note = clock_note(file_); !note.empty()) notes.push_back(note);
     return notes;
 }

@@ -8,8 +8,7 @@ namespace gpufs {
 namespace {
 
 // How a field's value is laid out.
-constexpr unsigned kTrue = 1, kFalse = 2, kByte = 3, kI32 = 5, kI64 = 6, kBinary = 8, kList = 9,
-                   kStruct = 12;
+constexpr unsigned kI32 = 5, kI64 = 6, kBinary = 8, kList = 9, kStruct = 12;
 
 }  // namespace
 
@@ -34,18 +33,9 @@ void Thrift::i64(unsigned field, std::int64_t value) {
     append_varint(bytes_, zigzag(value));
 }
 
-void Thrift::i8(unsigned field, std::int8_t value) {
-    key(field, kByte);
-    bytes_ += static_cast<char>(value);
-}
-
 void Thrift::text(unsigned field, std::string_view value) {
     key(field, kBinary);
     element(value);
-}
-
-void Thrift::boolean(unsigned field, bool value) {
-    key(field, value ? kTrue : kFalse);
 }
 
 void Thrift::open(unsigned field) {

@@ -14,8 +14,6 @@ public:
     void i32(unsigned field, std::int32_t value);
     void i64(unsigned field, std::int64_t value);
     void text(unsigned field, std::string_view value);
-    void boolean(unsigned field, bool value);
-    void i8(unsigned field, std::int8_t value);
 
     // A structure within: open(), its fields, close().
     void open(unsigned field);

@@ -44,7 +44,8 @@ function matchesOf(words) {
     return found;
 }
 
-const search = {words: '', found: [], at: -1};
+// `isPending`: the reader still looks for the words in segments.
+const search = {words: '', found: [], at: -1, by: 0, isPending: false};
 
 function find(words, by) {
     if (!data.isWhole) {
@@ -54,8 +55,12 @@ function find(words, by) {
     if (words !== search.words) {
         search.words = words;
         search.found = [];
+        search.isPending = false;
         if (words && data.segments.length) return askFor(words, by);
         begin(words ? matchesOf(words) : [], by);
+    } else if (search.isPending) {
+        search.by = by;
+        return;
     } else {
         search.at += by;
     }
@@ -73,13 +78,15 @@ function begin(found, by) {
 function askFor(words, by) {
     $('found').textContent = 'Reading…';
     search.by = by;
+    search.isPending = true;
     const wanted = words.toLowerCase(), number = /^\d+$/.test(words) ? Number(words) : NaN;
     const tasks = data.tasks.map(({tid, comm}) => tid !== 0 && (tid === number || comm.toLowerCase().includes(wanted)));
     asking.reader.ask({search: {words, tasks, most: kMost}});
 }
 
 function takeFound({words, time, cpu}) {
-    if (words !== search.words) return;  // another is asked for meanwhile
+    if (words !== search.words || !search.isPending) return;  // others are asked for meanwhile
+    search.isPending = false;
     const lanes = new Map(model.lanes.filter(lane => lane.kind === 'cpu').map(lane => [lane.cpu, lane]));
     const runs = Array.from(time, (at, i) => ({time: at, lane: lanes.get(cpu[i]), at: 0, ref: -1, index: -1}));
     begin([...matchesOf(words), ...runs], search.by);

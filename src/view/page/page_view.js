@@ -4,7 +4,7 @@ const $ = id => document.getElementById(id);
 const scroller = $('scroll'), canvas = $('lanes'), ruler = $('ruler');
 const kRuler = 26, kHeader = 24;
 const view = {from: 0, to: 1, width: 0, height: 0, label: 180, ratio: 1, selected: null, range: null,
-              lane: null, matches: [], isDirty: true, tops: []};
+              lane: null, isDirty: true, tops: []};
 
 const xOf = time => view.label + (time - view.from) / (view.to - view.from) * (view.width - view.label);
 const timeAt = x => view.from + (x - view.label) / (view.width - view.label) * (view.to - view.from);

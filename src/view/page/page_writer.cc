@@ -247,6 +247,10 @@ void PageWriter::wake(const Wakeup& wakeup) {
 
 void PageWriter::add_line(std::string_view monitor, std::uint64_t time, std::string_view text) {
     see(time);
+    if (lines_.items() == limits_.lines) {
+        ++left_out_lines_;
+        return;
+    }
     lines_.number(name_of(monitor));
     lines_.signed_number(step(time, last_line_));
     lines_.text(text);
@@ -528,6 +532,7 @@ void PageWriter::finish() {
     const std::pair<std::uint64_t, const char*> left_out[] = {
         {left_out_slices_, " slices are left out"},
         {left_out_counts_, " changes of counters are left out"},
+        {left_out_lines_, " lines of monitors are left out"},
         {left_out_values_, " items are without their fields"},
     };
     for (const auto& [count, what] : left_out)

@@ -25,7 +25,7 @@ struct PageLimits {
     std::uint64_t switches = 40'000'000, instants = 1'000'000, wakeups = 40'000'000;
     // More of them are in segments, which a browser reads when they are looked at.
     std::uint64_t unsegmented = 400'000, segment = 100'000;
-    std::uint64_t slices = 4'000'000, counts = 1'000'000;
+    std::uint64_t slices = 4'000'000, counts = 1'000'000, lines = 200'000;
     std::uint64_t argument_bytes = 48 << 20;
     std::uint64_t names = 200'000;
     // A page with less has no overview: its details are read as fast.
@@ -152,7 +152,8 @@ private:
     std::unordered_map<std::uint32_t, std::uint64_t> last_values_;  // of counters, by track
     std::unordered_map<std::uint64_t, std::uint64_t> last_tasks_;   // that came, by CPU
     std::unordered_map<std::uint64_t, std::uint64_t> last_prios_;   // by task
-    std::uint64_t left_out_values_ = 0, left_out_slices_ = 0, left_out_counts_ = 0;
+    std::uint64_t left_out_values_ = 0, left_out_slices_ = 0, left_out_counts_ = 0,
+                  left_out_lines_ = 0;
 
     // What is written when all is known.
     NumberFile switch_file_, instant_file_, wakeup_file_, job_file_;

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/bytes.h"
+#include "lang/print_fmt/binary_printf.h"
+#include "view/trace/record_bytes.h"
+
 namespace gpufs {
 namespace {
 
@@ -28,16 +32,29 @@ const std::vector<Known>& known_events() {
 
 }  // namespace
 
+void append_message(std::string& out, const FtraceEvent& event, RecordBytes record,
+                    const AddressNames& names) {
+    out += ": ";
+    if (event.kind == FtraceKind::print) {
+        out += up_to_nul(tail_of(event.fields[1], record));
+        return;
+    }
+    const auto format =
+        names.text ? names.text(integer_of(*event.fields[1], record)) : std::nullopt;
+    if (!format)
+        out += "(format string not known)\n";
+    else if (event.kind == FtraceKind::puts)
+        out += *format;
+    else
+        append_binary_printf(out, *format, tail_of(event.fields[2], record), names);
+}
+
 FtraceEvent find_ftrace_event(const EventFormat& format) {
     if (format.system != "ftrace") return {};
     const auto known = std::ranges::find(known_events(), format.name, &Known::event);
     if (known == known_events().end()) return {};
-    FtraceEvent found{known->kind, {}};
-    for (const std::string_view name : known->fields) {
-        found.fields.push_back(format.find(name));
-        if (!found.fields.back()) return {};
-    }
-    return found;
+    FtraceEvent found{known->kind, format.find_all(known->fields)};
+    return found.fields.empty() ? FtraceEvent() : found;
 }
 
 }  // namespace gpufs

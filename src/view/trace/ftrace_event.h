@@ -1,8 +1,11 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "base/symbol.h"
 #include "lang/event/event_format.h"
+#include "lang/event/field_value.h"
 
 namespace gpufs {
 
@@ -31,6 +34,10 @@ struct FtraceEvent {
         return kind == FtraceKind::kernel_stack || kind == FtraceKind::user_stack;
     }
 };
+
+// Appends ": " and the text of a print, bprint or bputs; with a newline where it cannot be known.
+void append_message(std::string& out, const FtraceEvent& event, RecordBytes record,
+                    const AddressNames& names);
 
 // FtraceKind::none also if a field is missing. `format` must outlive the result.
 FtraceEvent find_ftrace_event(const EventFormat& format);

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/kernel_abi.h"
 #include "lang/event/resched_letters.h"
-#include "lang/print_fmt/binary_printf.h"
+#include "lang/print_fmt/kernel_printf.h"
 #include "view/trace/padded.h"
 #include "view/trace/record_bytes.h"
 
@@ -79,7 +78,8 @@ std::string probe_arguments(std::string text, std::string_view place, std::size_
     while (quote != text.npos && text[quote - 1] == '\\') quote = text.find('"', quote + 1);
     for (; quote != text.npos && values > 0; --values) {
         const auto comma = text.find(',', quote + 1);
-        const auto next = comma == text.npos ? comma : text.find(',', comma + 1);
+        if (comma == text.npos) break;
+        const auto next = text.find(',', comma + 1);
         text.erase(comma, next == text.npos ? next : next - comma);
     }
     const auto replace_all = [&](std::string_view from, std::string_view to) {
@@ -337,25 +337,10 @@ void KernelText::print_ftrace(const FtraceEvent& event, RecordBytes bytes, std::
         case FtraceKind::user_stack:
             return print_user_stack(*event.fields[0], bytes, out);
         case FtraceKind::print:
-            print_address(word(0), options.sym_offset, out);
-            out += ": ";
-            out += up_to_nul(tail_of(event.fields[1], bytes));
-            return;
         case FtraceKind::binary_print:
-        case FtraceKind::puts: {
+        case FtraceKind::puts:
             print_address(word(0), options.sym_offset, out);
-            out += ": ";
-            const auto& find = context_.addresses.text;
-            const auto format = find ? find(word(1)) : std::nullopt;
-            if (!format)
-                out += cat("(format string not known)\n");
-            else if (event.kind == FtraceKind::puts)
-                out += *format;
-            else
-                append_binary_printf(out, *format, tail_of(event.fields[2], bytes),
-                                     context_.addresses);
-            return;
-        }
+            return append_message(out, event, bytes, context_.addresses);
         case FtraceKind::raw_data: {
             out += "# ";
             append_hex(out, load<std::uint32_t>(bytes, event.fields[0]->offset));

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 
-#include "base/bytes.h"
 #include "base/cat.h"
 #include "base/hex.h"
-#include "lang/print_fmt/binary_printf.h"
 #include "view/trace/kernel_text.h"
 #include "view/trace/padded.h"
-#include "view/trace/record_bytes.h"
 
 namespace gpufs {
 namespace {
@@ -217,25 +214,10 @@ void TraceCmdText::print_ftrace(const Prepared& prepared, const TraceRecord& rec
             }
             return;
         case FtraceKind::print:
-            print_function(word(0), out);
-            out += ": ";
-            out += up_to_nul(tail_of(event.fields[1], bytes));
-            return;
         case FtraceKind::binary_print:
-        case FtraceKind::puts: {
+        case FtraceKind::puts:
             print_function(word(0), out);
-            out += ": ";
-            const auto& find = context_.addresses.text;
-            const auto format = find ? find(word(1)) : std::nullopt;
-            if (!format)
-                out += "(format string not known)";
-            else if (event.kind == FtraceKind::puts)
-                out += *format;
-            else
-                append_binary_printf(out, *format, tail_of(event.fields[2], bytes),
-                                     context_.addresses);
-            return;
-        }
+            return append_message(out, event, bytes, context_.addresses);
     }
 }
 

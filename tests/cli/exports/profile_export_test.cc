@@ -7,10 +7,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/exports/exports.h"
+#include "support/gzip.h"
 #include "support/json.h"
 #include "support/protobuf.h"
 #include "support/run_gpufs.h"
-#include "support/temp_file.h"
 
 // Stacks are counted here from what `gpufs report` tells.
 namespace gpufs {
@@ -63,9 +63,10 @@ std::map<std::string, std::uint64_t> folded_lines(const Counts& counts) {
     return lines;
 }
 
-std::string unpacked(const std::string& bytes) {
-    const test::TempFile file(bytes);
-    return test::shell(cat("gzip -dc < ", file.path())).out;
+// A kernel function's own name.
+std::string without_mark(const std::string& name) {
+    BOOST_TEST(name.ends_with("_[k]"));
+    return name.substr(0, name.size() - 4);
 }
 
 // The text behind an index of the table.
@@ -93,7 +94,7 @@ Counts counts_of_pprof(const ProtoMessage& profile) {
             labels[text_at_index(texts, label.number(1))] = text_at_index(texts, label.number(2));
         std::vector<std::string> frames;
         for (const std::uint64_t location : sample.numbers(1))
-            frames.push_back(locations.at(location));
+            frames.push_back(without_mark(locations.at(location)));
         std::ranges::reverse(frames);
         counts[{labels.at("event"), labels.at("comm"), join(frames, ";")}] +=
             sample.numbers(2).at(0);
@@ -118,7 +119,7 @@ BOOST_AUTO_TEST_CASE(folded_stacks_are_those_of_the_report) {
 }
 
 BOOST_AUTO_TEST_CASE(pprof_has_the_stacks_of_the_report) {
-    const std::string bytes = unpacked(test::exported(kStacks, "--pprof"));
+    const std::string bytes = test::ungzipped(test::exported(kStacks, "--pprof"));
     const Counts counts = counts_of_pprof(ProtoMessage(bytes));
     BOOST_TEST((counts == counts_of_report()));
     const std::vector<Json> records = test::reported(kStacks);
@@ -142,9 +143,8 @@ BOOST_AUTO_TEST_CASE(speedscope_has_a_profile_for_each_event) {
         for (std::size_t i = 0; i < samples.size(); ++i) {
             std::vector<std::string> stack;
             for (const Json& index : samples[i].items) {
-                std::string name = frames.at(static_cast<std::size_t>(index.number()))["name"].text;
-                BOOST_TEST(name.ends_with("_[k]"));
-                stack.push_back(name.substr(0, name.size() - 4));
+                stack.push_back(
+                    without_mark(frames.at(static_cast<std::size_t>(index.number()))["name"].text));
             }
             shown[{profile["name"].text, join(stack, ";")}] +=
                 static_cast<std::uint64_t>(weights[i].number());

@@ -66,6 +66,16 @@ BOOST_AUTO_TEST_CASE(common_fields_are_not_offered) {
     BOOST_TEST(event.field_names().front() == "prev_comm");
 }
 
+BOOST_AUTO_TEST_CASE(several_fields_are_found_together_or_not_at_all) {
+    const EventFormat event = parse_event_format("sched", kSched);
+    const std::string_view known[] = {"prev_pid", "prev_comm"}, other[] = {"prev_pid", "no_such"};
+    const auto found = event.find_all(known);
+    BOOST_TEST_REQUIRE(found.size() == 2u);
+    BOOST_TEST(found[0] == event.find("prev_pid"));
+    BOOST_TEST(found[1] == event.find("prev_comm"));
+    BOOST_TEST(event.find_all(other).empty());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_no_format_is_refused) {
     BOOST_CHECK_THROW(parse_event_format("sched", "hello\n"), Error);
     BOOST_CHECK_THROW(parse_event_format("sched", ""), Error);

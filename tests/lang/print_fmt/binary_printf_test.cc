@@ -40,6 +40,10 @@ BOOST_AUTO_TEST_CASE(arguments_are_taken_as_the_kernel_packed_them) {
                                                   bytes_of(1)) == "g+0x1/0x8 gpu@0 1");
     BOOST_TEST(printed_binary("%*pbl|%-6pI4|", bytes_of(64) + std::string("0-3\0a   \0", 9)) ==
                "0-3|a   |");
+    // A negative width is one with '-', a negative precision is 0.
+    BOOST_TEST(printed_binary("%*d|", bytes_of(-3) + bytes_of(9)) == "9  |");
+    BOOST_TEST(printed_binary("%.*s|%d", bytes_of(-1) + std::string("abc\0", 4) + bytes_of(1)) ==
+               "|1");
     BOOST_TEST(printed_binary("100%%", "") == "100%");
 }
 

@@ -237,6 +237,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_is_told) {
     PageLimits limits;
     limits.slices = 1;
     limits.counts = 1;
+    limits.lines = 1;
     limits.argument_bytes = 0;
     limits.wakeups = 0;
     const std::string page = page_of(limits, [](PageWriter& writer) {
@@ -246,6 +247,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_is_told) {
             writer.begin({lane, time, "slice", "c", {&number, 1}});
             writer.end(lane, time, {});
             writer.count(lane, time, 1);
+            writer.add_line("monitor", time, "{}");
         }
         Wakeup wakeup;
         wakeup.time = 1004;
@@ -253,7 +255,8 @@ BOOST_AUTO_TEST_CASE(what_is_left_out_is_told) {
     });
     for (const char* note :
          {"\"who woke whom is left out: 1 wakeups\"", "\"2 slices are left out\"",
-          "\"2 changes of counters are left out\"", "\"1 items are without their fields\""})
+          "\"2 changes of counters are left out\"", "\"2 lines of monitors are left out\"",
+          "\"1 items are without their fields\""})
         BOOST_TEST((page.find(note) != page.npos), note);
 }
 

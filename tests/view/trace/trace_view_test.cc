@@ -59,6 +59,9 @@ struct World {
             "\tfield:unsigned long __probe_ret_ip;\toffset:16;\tsize:8;\tsigned:0;\n"
             "\tfield:s32 ret;\toffset:24;\tsize:4;\tsigned:1;\n",
             R"("(%lx <- %lx) ret=%d", REC->__probe_func, REC->__probe_ret_ip, REC->ret)");
+        add("gpufs", "bare", 106,
+            "\tfield:unsigned long __probe_ip;\toffset:8;\tsize:8;\tsigned:0;\n",
+            R"("(%lx) here")");
         add("synthetic", "latency", 105,
             "\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n"
             "\tfield:u64 us;\toffset:16;\tsize:8;\tsigned:0;\n",
@@ -228,6 +231,8 @@ BOOST_AUTO_TEST_CASE(probes_print_their_place) {
     };
     BOOST_TEST(back(0xffffffffc0300000, 0xffffffff81000010) ==
                cat(kLine, "back: (schedule+0x10/0xd0 <- open) ret=-2\n"));
+    // A print fmt may lack the values that its text has.
+    BOOST_TEST(text(world, head(106) + words({0x401000})) == cat(kLine, "bare: (0x401000) here\n"));
     BOOST_TEST(back(0x401000, 0x402000) == cat(kLine, "back: (0x402000 <- 0x401000) ret=-2\n"));
 }
 
