@@ -113,6 +113,10 @@ BOOST_AUTO_TEST_CASE(slips_of_the_pen_are_recognised_and_other_words_are_not) {
     BOOST_TEST(did_you_mean("ne", names) == "");
     BOOST_TEST(did_you_mean("banana", names) == "");
     BOOST_TEST(did_you_mean("x", {}) == "");
+    const std::vector<std::string> events = {"sched_process_fork", "sched:sched_process_fork",
+                                             "sched_process_exit", "fork_exit"};
+    BOOST_TEST(did_you_mean("process_fork", events) == "did you mean 'sched_process_fork'?");
+    BOOST_TEST(did_you_mean("exit", events) == "");  // two end in it
 }
 
 BOOST_AUTO_TEST_CASE(distances_count_insertions_deletions_changes_and_swaps) {
