@@ -278,6 +278,41 @@ void makes(const Numbers& n) {
               "openat2");
 }
 
+// N times calls whose arguments and results are known, and one of a second thread.
+void texts(const Numbers& n) {
+    const std::string longest(255, 'x');
+    for (long i = 0; i < n[0]; ++i) {
+        ::syscall(SYS_openat, AT_FDCWD, "/no/\"such\"\tfile\\", O_RDONLY, 0);
+        ::syscall(SYS_openat, -1, longest.c_str(), O_WRONLY | O_CREAT, 0640);
+        ::syscall(SYS_openat, -1, (longest + 'y').c_str(), O_RDONLY, 0);
+        ::syscall(SYS_openat, -1, 16, O_RDONLY, 0);
+        ::syscall(SYS_renameat, AT_FDCWD, "/no/from", AT_FDCWD, "/no/to");
+        int ends[2];
+        check(::pipe(ends) == 0, "pipe");
+        ::syscall(SYS_write, ends[1], "a\0b\n", 4);
+        char bytes[100];
+        ::syscall(SYS_read, ends[0], bytes, sizeof bytes);
+        ::syscall(SYS_lseek, ends[0], -5L, SEEK_SET);
+        ::syscall(SYS_getppid);
+        std::thread([] { ::syscall(SYS_openat, AT_FDCWD, "/no/thread", O_RDONLY, 0); }).join();
+        ::close(ends[0]);
+        ::close(ends[1]);
+    }
+}
+
+#if defined __x86_64__
+// N getpid calls as a 32-bit program makes them.
+void compat(const Numbers& n) {
+    for (long i = 0; i < n[0]; ++i) {
+        long result = 20;
+        asm volatile("int $0x80"
+                     : "+a"(result)
+                     : "b"(1), "c"(2), "d"(3), "S"(4), "D"(5)
+                     : "memory");
+    }
+}
+#endif
+
 // COUNT: asks for its parent so often, in a function of a long name.
 void long_symbol(const Numbers& numbers) {
     for (long i = 0; i < numbers[0]; ++i) asks_under_a_long_name();
@@ -305,6 +340,10 @@ const std::map<std::string, works::Work> kWorks = {
     {"steps", {2, steps}},
     {"makes", {1, makes}},
     {"traced", {1, traced}},
+    {"texts", {1, texts}},
+#if defined __x86_64__
+    {"compat", {1, compat}},
+#endif
 };
 
 }  // namespace

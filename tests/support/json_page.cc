@@ -100,8 +100,12 @@ std::string JsonPage::mistake(const Json& value, std::string_view type) const {
         std::string_view name = one;
         if (take(name, "array of ")) {
             if (value.kind != Json::Kind::array) wrong = "no array";
+            constexpr std::string_view kAnd = " and ";
+            std::string items(name);
+            if (const auto at = items.find(kAnd); at != items.npos)
+                items.replace(at, kAnd.size(), " or ");
             for (std::size_t i = 0; wrong.empty() && i < value.items.size(); ++i)
-                if (wrong = mistake(value.items[i], name); !wrong.empty())
+                if (wrong = mistake(value.items[i], items); !wrong.empty())
                     wrong = cat("[", i, "]: ", wrong);
         } else if (const auto object = objects_.find(one); object != objects_.end()) {
             wrong = value.kind == Json::Kind::object ? mistake_of(value, object->second)

@@ -61,7 +61,9 @@ Monitor::Monitor(Program program, Choice choice, KernelFacts& machine)
 void Monitor::make_maps(bool turns) {
     const std::size_t cpus = possible_cpus().back() + 1;
     const auto make = [&](const MapDeclaration& map) {
-        return std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map, cpus)));
+        auto made = std::make_unique<KernelMap>(BpfMap::create(prepared_->spec_of(map, cpus)));
+        prepared_->fill(map, *made);
+        return made;
     };
     for (const MapDeclaration& map : program().maps)
         if (!followed_ || map.name != kFollowedMap) maps_.emplace(map.name, make(map));

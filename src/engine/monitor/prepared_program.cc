@@ -7,6 +7,7 @@
 
 #include "base/diagnostics.h"
 #include "base/text.h"
+#include "engine/monitor/syscall_signatures.h"
 #include "engine/places/providers.h"
 #include "lang/expr/bpf.h"
 #include "lang/insn/insn.h"
@@ -197,6 +198,12 @@ BpfMapSpec PreparedProgram::pool_spec() const {
     spec.value_bytes = static_cast<std::uint32_t>(pool_.bytes.size());
     spec.max_entries = 1;
     return spec;
+}
+
+void PreparedProgram::fill(const MapDeclaration& map, ProgramMap& made) const {
+    if (!map.has_signatures) return;
+    const Parameter* const wanted = program_.find_parameter(map.wanted_calls);
+    fill_signatures(made, wanted ? choice_.parameters.text_of(*wanted) : "", machine_.events());
 }
 
 LinkTarget PreparedProgram::target_for(const ProbeSite& site) const {

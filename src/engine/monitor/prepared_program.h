@@ -16,6 +16,7 @@
 #include "lang/expr/expr.h"
 #include "lang/link/link.h"
 #include "lang/program/program.h"
+#include "vm/program_map.h"
 
 namespace gpufs {
 
@@ -54,6 +55,8 @@ public:
     BpfMapSpec spec_of(const MapDeclaration& map, std::size_t cpus) const;
     // The same of the one value that holds the pool's texts.
     BpfMapSpec pool_spec() const;
+    // Puts into a map what programs find there when they begin.
+    void fill(const MapDeclaration& map, ProgramMap& made) const;
 
     // What is known of a place; the caller adds what the code runs over.
     LinkTarget target_for(const ProbeSite& site) const;

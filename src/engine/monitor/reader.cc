@@ -66,7 +66,7 @@ void MonitorReader::wake_for(int fd) const {
 void MonitorReader::take(std::span<const std::byte> record, const VisitRecord& visit) {
     const RecordLayout* layout = find_layout(monitor_.program(), record);
     if (layout)
-        visit(*layout, record.first(layout->layout.bytes));
+        visit(*layout, whole_record(*layout, record, room_));
     else
         ++unknown_;
 }

@@ -59,6 +59,7 @@ private:
     Fd epoll_;
     bool is_busy_ = false, is_filling_ = false;  // result of the last drain()
     std::uint64_t unknown_ = 0;                  // records without a layout
+    std::vector<std::byte> room_;                // of a record that was sent short
 };
 
 }  // namespace gpufs

@@ -56,21 +56,25 @@ Replay::Replay(Program program, PreparedProgram::Choice choice, TraceFile& file)
     const std::vector<int> cpus = file.cpus();
     world_.cpus = cpus.empty() ? 1 : static_cast<std::size_t>(cpus.back()) + 1;
     add_common_helpers(world_);
-    world_.on_record = [this](std::span<const std::byte> record) {
-        const RecordLayout* layout = find_layout(this->program(), record);
-        if (layout)
-            (*visit_)(*layout, record.first(layout->layout.bytes));
-        else
-            ++unknown_;
-    };
+    world_.on_record =
+        [this, room = std::vector<std::byte>()](std::span<const std::byte> record) mutable {
+            const RecordLayout* layout = find_layout(this->program(), record);
+            if (layout)
+                (*visit_)(*layout, whole_record(*layout, record, room));
+            else
+                ++unknown_;
+        };
     context_ = world_.memory.add_read_only(VmMemory::Kind::context, {});
     make_maps();
     for (const PreparedProgram::Site& site : prepared_->sites()) load(site);
 }
 
 void Replay::make_maps() {
-    for (const MapDeclaration& map : program().maps)
-        maps_[map.name] = world_.add_map(prepared_->spec_of(map, world_.cpus));
+    for (const MapDeclaration& map : program().maps) {
+        const int made = world_.add_map(prepared_->spec_of(map, world_.cpus));
+        prepared_->fill(map, world_.map(made));
+        maps_[map.name] = made;
+    }
     const StringPool& pool = prepared_->pool();
     if (pool.empty()) return;
     pool_map_ = world_.add_map(prepared_->pool_spec());

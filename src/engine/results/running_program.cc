@@ -7,15 +7,36 @@
 #include "base/align.h"
 #include "base/bytes.h"
 #include "lang/program/file_path.h"
+#include "lang/program/syscall_record.h"
 
 namespace gpufs {
+namespace {
+
+std::size_t least_bytes(const Layout& layout) {
+    const Member& last = layout.members.back();
+    return last.type.kind == ValueType::Kind::syscall_record
+               ? last.offset + offsetof(SyscallRecord, texts)
+               : layout.bytes;
+}
+
+}  // namespace
 
 const RecordLayout* find_layout(const Program& program, std::span<const std::byte> record) {
     std::uint32_t id = 0;
     if (record.size() >= sizeof id) std::memcpy(&id, record.data(), sizeof id);
     if (id == 0 || id > program.records.size()) return nullptr;
     const RecordLayout& layout = program.records[id - 1];
-    return record.size() < layout.layout.bytes ? nullptr : &layout;
+    return record.size() < least_bytes(layout.layout) ? nullptr : &layout;
+}
+
+std::span<const std::byte> whole_record(const RecordLayout& layout,
+                                        std::span<const std::byte> record,
+                                        std::vector<std::byte>& room) {
+    const std::size_t bytes = layout.layout.bytes;
+    if (record.size() >= bytes) return record.first(bytes);
+    room.assign(bytes, std::byte{});
+    std::ranges::copy(record, room.begin());
+    return room;
 }
 
 std::string text_in(const RunningProgram& running, std::string_view map, std::uint64_t key) {

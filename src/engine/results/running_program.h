@@ -56,7 +56,13 @@ using VisitRecord =
     std::function<void(const RecordLayout& layout, std::span<const std::byte> record)>;
 
 // Of which layout a record is that programs sent: its first member says so. Null when it is of
-// none, or too short for its layout: a mistake of the program.
+// none, or too short for its layout: a mistake of the program. A SyscallRecord at its end may be
+// short of bytes of its texts.
 const RecordLayout* find_layout(const Program& program, std::span<const std::byte> record);
+
+// The record as long as its layout is: where it is shorter, with zeros behind it, in `room`.
+std::span<const std::byte> whole_record(const RecordLayout& layout,
+                                        std::span<const std::byte> record,
+                                        std::vector<std::byte>& room);
 
 }  // namespace gpufs

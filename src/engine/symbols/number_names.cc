@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <iterator>
 
 #include "base/cat.h"
 #include "kernel/host/block_devices.h"
@@ -19,6 +20,12 @@ std::string syscall_text(std::int64_t number) {
 
 std::string errno_text(std::int64_t error) {
     const std::int64_t positive = error < 0 ? -error : error;
+    // include/linux/errno.h: of calls that a signal interrupts, before they begin again.
+    constexpr const char* kRestarts[] = {"ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
+                                         "ENOIOCTLCMD", "ERESTART_RESTARTBLOCK"};
+    constexpr std::int64_t kFirst = 512;
+    if (positive >= kFirst && positive < kFirst + std::ssize(kRestarts))
+        return kRestarts[positive - kFirst];
     const char* name =
         positive > 0 && positive < 4096 ? ::strerrorname_np(static_cast<int>(positive)) : nullptr;
     return name ? name : cat(error);

@@ -83,4 +83,10 @@ std::optional<long> syscall_number_of_event(std::string_view name) {
     return number ? number : syscall_number(name);
 }
 
+std::string_view syscall_event_name(long nr) {
+    const std::string_view name = syscall_name(nr);
+    const auto renamed = std::ranges::find(kRenamed, name, &Renamed::call);
+    return renamed == std::end(kRenamed) ? name : renamed->event;
+}
+
 }  // namespace gpufs

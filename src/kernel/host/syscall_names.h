@@ -13,5 +13,7 @@ std::optional<long> syscall_number(std::string_view name);
 // The same by the name in the events syscalls:sys_enter_NAME and sys_exit_NAME, which is that of
 // the kernel's function: "newstat" for stat.
 std::optional<long> syscall_number_of_event(std::string_view name);
+// The inverse: the NAME in these events; empty for a number without a name.
+std::string_view syscall_event_name(long nr);
 
 }  // namespace gpufs

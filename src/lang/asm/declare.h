@@ -39,6 +39,7 @@ private:
 
     // declare_map.cc
     void map();
+    void signatures(MapDeclaration& map);
     void map_clause(MapDeclaration& map, std::vector<Report>& reports);
     void max_entries(MapDeclaration& map);
     Aggregation aggregation();

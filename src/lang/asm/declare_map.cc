@@ -6,11 +6,13 @@
 #include "base/kernel_abi.h"
 #include "base/suggest.h"
 #include "lang/asm/declare.h"
+#include "lang/event/syscall_arguments.h"
 
 namespace gpufs {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::uint64_t kSyscalls = 1024;  // numbers, with the last one for those behind them
 constexpr std::uint64_t kMaxEntries = std::numeric_limits<std::uint32_t>::max();
 
 // What a map of this type is asked by: a key of the program's, an index, or nothing.
@@ -23,6 +25,7 @@ struct MapType {
     std::uint64_t max;  // where none is given; 0: it must be
     bool or_perf_ring = false;
     bool keeps_stacks = false;
+    bool has_signatures = false;
 };
 constexpr MapType kMapTypes[] = {
     {"hash", BPF_MAP_TYPE_HASH, KeyRule::own, 10240},
@@ -36,6 +39,7 @@ constexpr MapType kMapTypes[] = {
     {"ringbuf", BPF_MAP_TYPE_RINGBUF, KeyRule::none, 256 << 10},
     {"ring", BPF_MAP_TYPE_RINGBUF, KeyRule::none, 256 << 10, true},
     {"perf_event_array", BPF_MAP_TYPE_PERF_EVENT_ARRAY, KeyRule::none, 0},
+    {"syscalls", BPF_MAP_TYPE_ARRAY, KeyRule::index, kSyscalls, false, false, true},
 };
 
 const MapType& rule_of(const MapDeclaration& map) {
@@ -98,6 +102,8 @@ void DeclarationParser::map() {
     made.type = known->type;
     made.or_perf_ring = known->or_perf_ring;
     made.keeps_stacks = known->keeps_stacks;
+    made.has_signatures = known->has_signatures;
+    if (made.has_signatures) signatures(made);
     std::vector<Report> reports;
     if (!tokens_.at_end()) do
             map_clause(made, reports);
@@ -107,6 +113,19 @@ void DeclarationParser::map() {
     define_map(made);
     program().maps.push_back(std::move(made));
     for (Report& report : reports) program().reports.push_back(std::move(report));
+}
+
+// [only PARAMETER]
+void DeclarationParser::signatures(MapDeclaration& map) {
+    map.value = Layout::of("value", integer_value(sizeof(SyscallSignature)));
+    map.max_entries = kSyscalls;
+    if (!tokens_.accept("only")) return;
+    const AsmToken name = tokens_.expect_word("a parameter");
+    const Parameter* const parameter = program().find_parameter(name.text);
+    if (!parameter || parameter->type != Parameter::Type::text)
+        tokens_.fail(name.span, cat("'", name.text, "' is no parameter that is a text"),
+                     "it names system calls");
+    map.wanted_calls = name.text;
 }
 
 void DeclarationParser::map_clause(MapDeclaration& map, std::vector<Report>& reports) {

@@ -6,6 +6,7 @@
 
 #include "base/suggest.h"
 #include "lang/program/call_flags.h"
+#include "lang/program/syscall_record.h"
 
 namespace gpufs {
 namespace {
@@ -45,10 +46,20 @@ constexpr NamedType kTypes[] = {
     {"ip", ValueType::Kind::ip_address, 16},
     {"dim3", ValueType::Kind::dimensions, 12},
     {"irq", ValueType::Kind::interrupt, 4},
+    {"syscalltext", ValueType::Kind::syscall_record, sizeof(SyscallRecord)},
 };
 
 bool is_type(std::string_view word) {
     return std::ranges::count(kTypes, word, &NamedType::name) > 0;
+}
+
+// Those of the last member, where its type has some.
+void add_parts(Layout& layout) {
+    const Member& member = layout.members.back();
+    if (member.type.kind != ValueType::Kind::syscall_record) return;
+    for (const SyscallRecordPart& part : kSyscallRecordParts)
+        layout.parts.push_back(
+            {cat(member.name, '.', part.name), member.offset + part.offset, part.bytes});
 }
 
 ValueType value_type(ValueType::Kind kind, std::size_t bytes, bool is_signed = false) {
@@ -152,6 +163,7 @@ Layout AsmLayoutParser::members(Layout begun) {
             embed(name, *known, false, begun);
         } else {
             begun.add(std::string(name.text), type());
+            add_parts(begun);
         }
         if (begun.bytes > kMaxLayout) tokens_.fail(name.span, "these members are too large");
         if (!tokens_.accept(",")) break;
@@ -177,7 +189,7 @@ ValueType AsmLayoutParser::type() {
         tokens_.fail(word.span, cat("no type is named '", word.text, "'"),
                      meant.empty() ? "types are u8 to u64, s8 to s64, strN, bytesN, time, ksym, "
                                      "usym, usym(MAP), kstack(MAP), ustack(MAP), pid, syscall, "
-                                     "errno, signal, dev, openflags, ip, dim3, irq"
+                                     "errno, signal, dev, openflags, ip, dim3, irq, syscalltext"
                                    : meant);
     }
     ValueType type = value_type(known->kind, known->bytes, known->is_signed);

@@ -169,8 +169,7 @@ StringPool make_string_pool(const Program& program, const ParameterValues& value
             if (relocation.kind != Relocation::Kind::parameter) continue;
             const Parameter* parameter = program.find_parameter(relocation.name);
             if (!parameter || parameter->type != Parameter::Type::text) continue;
-            const auto given = values.texts.find(relocation.name);
-            linking::add_text(pool, given == values.texts.end() ? parameter->text : given->second);
+            linking::add_text(pool, values.text_of(*parameter));
         }
     };
     for (const ProbeProgram& probe : program.programs) add(probe.code);

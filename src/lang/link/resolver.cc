@@ -374,11 +374,8 @@ void ItemResolver::fill_parameter(const Relocation& relocation, Insn& insn) {
         job_.fail(relocation.at, cat("no parameter is named '", name, "'"),
                   did_you_mean(name, names_of(job_.program.parameters)));
     const ParameterValues& given = job_.target.parameters;
-    if (parameter->type == Parameter::Type::text) {
-        const auto text = given.texts.find(name);
-        return fill_text(relocation, text == given.texts.end() ? parameter->text : text->second,
-                         insn);
-    }
+    if (parameter->type == Parameter::Type::text)
+        return fill_text(relocation, given.text_of(*parameter), insn);
     set_immediate(relocation, cat("parameter '", name, '\''),
                   given.number_of(*parameter) + relocation.addend, insn);
 }

@@ -41,6 +41,10 @@ struct MapDeclaration {
     // without an end". For an array it is the counter; for a hash map, the number of remaining
     // entries that are not all zero.
     std::string tally;
+    // gpufs fills it: by number, each system call's SyscallSignature; for all others the last entry
+    // has unknown_signature(). 0: a call that the text parameter of this name does not ask for.
+    bool has_signatures = false;
+    std::string wanted_calls;  // empty: all are asked for
     SourceRef at;
 
     std::size_t value_bytes() const;

@@ -83,6 +83,7 @@ public:
         for (MapDeclaration& one : program_.maps) {
             maps_.rename(one.name);
             parameters_.rename(one.max_parameter);
+            parameters_.rename(one.wanted_calls);
             for (std::string& missed : one.misses_of) missed = cat(program_.name, '.', missed);
             rename_stacks(one.key);
             rename_stacks(one.value);

@@ -20,6 +20,10 @@ struct ParameterValues {
         const auto given = numbers.find(parameter.name);
         return given == numbers.end() ? parameter.value : given->second;
     }
+    const std::string& text_of(const Parameter& parameter) const {
+        const auto given = texts.find(parameter.name);
+        return given == texts.end() ? parameter.text : given->second;
+    }
 };
 
 // Parses "name=value" words for a program's parameters. A plain number is in the parameter's unit;

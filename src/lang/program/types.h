@@ -42,6 +42,7 @@ struct ValueType {
         dimensions,  // 12 bytes: three u32, shown as "128x4x1"
         interrupt,   // 4 bytes: its number, shown with the PCI device that has it
         file_path,   // 8 bytes: a key of text_map, which has what lang/program/file_path.h says
+        syscall_record,  // a SyscallRecord (lang/program/syscall_record.h), shown as the call
     };
     Kind kind = Kind::integer;
     std::size_t bytes = 8;

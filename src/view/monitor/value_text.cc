@@ -15,6 +15,7 @@
 #include "lang/symbols/function_name.h"
 #include "view/exact_number.h"
 #include "view/json.h"
+#include "view/monitor/syscall_line.h"
 #include "view/size.h"
 
 namespace gpufs {
@@ -299,7 +300,9 @@ std::string ValueWriter::name(const ValuePlan& plan, std::span<const std::byte> 
 
 // Appends a value that needs a lookup.
 void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes) {
-    if (has_name(plan.type.kind)) {
+    if (plan.type.kind == Kind::syscall_record) {
+        append_syscall_line(out, bytes.subspan(plan.offset), controls_);
+    } else if (has_name(plan.type.kind)) {
         append_printable(out, name(plan, bytes), controls_);
     } else if (!plan.is_stack()) {
         append_printable(out, address(plan, bytes, integer_at(plan, bytes)), controls_);
@@ -320,6 +323,8 @@ void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const 
         out += '"';
         append_bytes(out, bytes.subspan(plan.offset, plan.type.bytes));
         out += '"';
+    } else if (kind == Kind::syscall_record) {
+        append_syscall_json(out, bytes.subspan(plan.offset), large);
     } else if (plan.is_stack()) {
         out += json_texts_or_null(names_of(stack(plan, bytes), plan, bytes));
     } else if (kind == Kind::time) {

@@ -326,6 +326,27 @@ BOOST_AUTO_TEST_CASE(a_loss_may_count_what_programs_miss) {
     BOOST_TEST((program.find_map("unseen")->misses_of == std::vector<std::string>{"a", "b"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_map_has_the_signatures_of_the_calls_that_a_parameter_names) {
+    const std::string code = ".prog p begin\n  r0 = 0\n  exit\n";
+    const Program program = assemble_text(
+        cat(".param call = \"*\"\n.map all syscalls\n.map some syscalls only call\n", code));
+    for (const char* name : {"all", "some"}) {
+        const MapDeclaration& map = *program.find_map(name);
+        BOOST_TEST(map.has_signatures);
+        BOOST_TEST(map.type == BPF_MAP_TYPE_ARRAY);
+        BOOST_TEST(map.value.bytes == 8u);
+        BOOST_TEST(map.max_entries == 1024u);
+    }
+    BOOST_TEST(program.find_map("all")->wanted_calls == "");
+    BOOST_TEST(program.find_map("some")->wanted_calls == "call");
+    BOOST_TEST(!assemble_text(cat(".map n array value u64, max 8\n", code)).maps[0].has_signatures);
+    BOOST_TEST(try_assemble(cat(".param n = 1\n.map some syscalls only n\n", code)).mistakes ==
+               "t.bpf:2:25: error: 'n' is no parameter that is a text\n"
+               ".map some syscalls only n\n"
+               "                        ^\n"
+               "hint: it names system calls");
+}
+
 BOOST_AUTO_TEST_CASE(a_declaration_that_names_no_program_is_a_mistake) {
     const auto mistake_in = [](const std::string& line) -> std::string {
         try {

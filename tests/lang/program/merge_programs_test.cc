@@ -82,6 +82,14 @@ BOOST_AUTO_TEST_CASE(one_program_stays_as_it_is) {
                boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_map_of_signatures_keeps_the_parameter_that_names_its_calls) {
+    const std::string text =
+        ".param call = \"*\"\n.map calls syscalls only call\n.prog p begin\n r0 = 0\n exit\n";
+    const Program merged = merge_programs({program("a", text), program("b", text)});
+    BOOST_TEST(merged.find_map("a.calls")->wanted_calls == "a.call");
+    BOOST_TEST(merged.find_map("b.calls")->wanted_calls == "b.call");
+}
+
 BOOST_AUTO_TEST_CASE(a_single_program_can_have_the_names_that_it_has_beside_others) {
     const Program merged = merge_programs({one("drm")}, MergedNames::prefixed);
     BOOST_TEST(merged.name == "drm");
