@@ -77,7 +77,9 @@ std::vector<std::string> KernelWorld::user_functions(const std::string& file,
                                                      const std::string& pattern) {
     return of_file(file, [&](const std::string& path) {
         std::vector<std::string> names;
-        for (ElfFunction& function : find_functions(path, pattern))
+        for (ElfFunction& function : is_readable_name(pattern)
+                                         ? find_readable_functions(path, pattern)
+                                         : find_functions(path, pattern))
             names.push_back(std::move(function.name));
         sort_unique(names);
         return names;
