@@ -290,7 +290,7 @@ private:
                                     gpufs::cat("Offset outside the function bounds ('", point.name,
                                                "' size is ", symbol->bytes, ')'));
         }
-        if (point.is_cpp && add_overloads(point)) return;
+        if (point.is_cpp && !in_.world.is_recording() && add_overloads(point)) return;
         const bool is_each = (asked_.probe && !is_glob(point.target)) || asked_.address;
         if (point.provider == Provider::uprobe && asked_.args)
             add_with_parameters(point);

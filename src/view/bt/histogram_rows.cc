@@ -69,7 +69,8 @@ HistogramRow row_of_slot(const Type& type, std::uint32_t slot, bool is_old) {
     }
     const Bound begin = bound(slot - 1);
     row.first = begin.number;
-    const bool is_single = !(is_old && is_lhist(type)) && begin.is_plain && end.is_plain && begin.number + 1 == end.number;
+    const bool is_single = !(is_old && is_lhist(type)) && begin.is_plain && end.is_plain &&
+                           begin.number + 1 == end.number;
     if (is_open)
         row.label = cat('[', begin.text, ", ...)");
     else if (is_single)

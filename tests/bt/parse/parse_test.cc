@@ -92,7 +92,8 @@ BOOST_AUTO_TEST_CASE(lines_may_end_as_on_other_systems) {
 
 BOOST_AUTO_TEST_CASE(a_byte_order_mark_is_skipped) {
     const std::string tree = "probe\n  BEGIN 'BEGIN'\n  integer 1\n";
-    BOOST_TEST(told(input_of("\xef\xbb\xbf" "BEGIN { 1 }")) == tree);
+    BOOST_TEST(told(input_of("\xef\xbb\xbf"
+                             "BEGIN { 1 }")) == tree);
     BOOST_TEST(told(input_of("\xef\xbb\xbf#!/usr/bin/env bt\nBEGIN { 1 }")) == tree);
     BOOST_TEST(told(input_of("\xef\xbb\xbf#define A 1\nBEGIN { A }")) == tree);
 }

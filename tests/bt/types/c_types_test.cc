@@ -67,6 +67,30 @@ C_PART(
 #pragma GCC diagnostic pop
 // clang-format on
 
+#pragma pack(push, 2)
+namespace c {
+struct in_twos {
+    char a;
+    int b;
+    long c __attribute__((aligned(8)));
+    char d;
+    unsigned e : 30, f : 30;
+    char g;
+};
+#pragma pack(1)
+struct in_ones {
+    char a;
+    long b;
+    in_twos c;
+};
+#pragma pack(pop)
+struct in_none {
+    char a;
+    in_twos b;
+    long c;
+};
+}  // namespace c
+
 Script script_of(std::string text) {
     ParseInput input;
     input.source = {"test.bt", std::move(text)};
@@ -177,30 +201,6 @@ BOOST_AUTO_TEST_CASE(structures_have_the_compiler_s_sizes) {
 #undef SIZE
     BOOST_TEST(bytes("empty") == 0u);  // in C; C++ has 1
 }
-
-#pragma pack(push, 2)
-namespace c {
-struct in_twos {
-    char a;
-    int b;
-    long c __attribute__((aligned(8)));
-    char d;
-    unsigned e : 30, f : 30;
-    char g;
-};
-#pragma pack(1)
-struct in_ones {
-    char a;
-    long b;
-    in_twos c;
-};
-#pragma pack(pop)
-struct in_none {
-    char a;
-    in_twos b;
-    long c;
-};
-}  // namespace c
 
 BOOST_AUTO_TEST_CASE(pragma_pack_limits_what_members_are_aligned_to) {
     const Types types(

@@ -29,8 +29,9 @@ BOOST_AUTO_TEST_CASE(a_program_that_calls_exit_does_not_run_again) {
 
 BOOST_AUTO_TEST_CASE(an_interval_in_hz_runs_so_often_in_a_second) {
     const std::string out =
-        test::gpufs({"bt", "-q", "-e",
-                     "interval:hz:200 { @++; if (@ == 20) { printf(\"%d\\n\", elapsed); exit() } }"})
+        test::gpufs(
+            {"bt", "-q", "-e",
+             "interval:hz:200 { @++; if (@ == 20) { printf(\"%d\\n\", elapsed); exit() } }"})
             .out;
     const std::string first = out.substr(0, out.find('\n'));
     BOOST_TEST_REQUIRE(!first.empty(), out);

@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_SUITE(bt_parameters)
 
 // Each function prints what it is given, and so does the script.
 BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
-    constexpr std::string_view kFunctions[] = {"many", "mixed", "crowded",
-                                              "made", "linked", "refers"};
+    constexpr std::string_view kFunctions[] = {"many", "mixed",  "crowded",
+                                               "made", "linked", "refers"};
     for (const char* const build : {"parameters-O0", "parameters-O2"}) {
         const std::string file = test::Nest::build_file(build);
         const auto at = [&](const char* function) { return cat("uprobe:", file, ':', function); };

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "cli/scripts/script_support.h"
 #include "kernel/bpf/support.h"
 #include "kernel/host/kernel_version.h"
-#include "cli/scripts/script_support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -60,7 +60,8 @@ BOOST_AUTO_TEST_CASE(a_buffer_that_is_too_long_is_told) {
 
 BOOST_AUTO_TEST_CASE(a_range_that_is_cut_is_told,
                      *ut::precondition(test::has_helper{BPF_FUNC_loop})) {
-    const Ended ended = run_of("begin { $n = (int64)nsecs; for ($i : 0..$n) { if ($i > 3) { break } } }");
+    const Ended ended =
+        run_of("begin { $n = (int64)nsecs; for ($i : 0..$n) { if ($i > 3) { break } } }");
     BOOST_TEST(ended.err ==
                "stdin:1:42-44: WARNING: A loop has at most 8388608 turns. The range has more, and "
                "those behind them are left out.\n");
