@@ -340,7 +340,9 @@ bool Lexer::goes_on_behind_brace() const {
     const std::size_t word = next;
     while (is_word_char(at(next))) ++next;
     if (text_.substr(word, next - word) == "__attribute__") return true;
-    const char behind = at(after_blanks(next));
+    const std::size_t then = after_blanks(next);
+    if (next != word && text_.substr(then).starts_with("__attribute__")) return true;
+    const char behind = at(then);
     return next != word && (behind == ';' || behind == ',' || behind == '[' || behind == '=') &&
            text_.substr(word, next - word) != "config";
 }

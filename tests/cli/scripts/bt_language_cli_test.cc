@@ -201,9 +201,9 @@ BOOST_AUTO_TEST_CASE(a_script_may_mean_what_it_meant_to_bpftrace_0_17) {
     BOOST_TEST(outcome("begin { @ = stats(-4); @a[1] = avg(5) }") ==
                "\n\n@: count 1, average -4, total -4\n\n@a[1]: 5\n\n");
     BOOST_TEST(outcome("begin { @ = hist(1 << 40) }") ==
-               cat("\n\n@: \n[2G, 4G)               1 |", std::string(52, '@'), "|\n\n"));
+               cat("\n\n@:\n[2G, 4G)               1 |", std::string(52, '@'), "|\n\n"));
     BOOST_TEST(outcome("begin { @ = lhist(5, 0, 10, 1) }") ==
-               cat("\n\n@: \n[5, 6)                 1 |", std::string(52, '@'), "|\n\n"));
+               cat("\n\n@:\n[5, 6)                 1 |", std::string(52, '@'), "|\n\n"));
     const test::Ended attached =
         test::shell("BPFTRACE_LANGUAGE=0.17 $GPUFS bt -k -e 'begin { @[1] = 1; delete(@[2]) }'");
     BOOST_TEST(attached.out == "Attaching 1 probe...\n\n\n@[1]: 1\n");

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(a_buffer_that_is_too_long_is_told) {
     const Ended ended = run_of("begin { $b = buf(curtask, 2000) }");
     BOOST_TEST(test::has(ended.err,
                          "stdin:1:14-32: WARNING: buf() length is too long and will be shortened "
-                         "to 1024 bytes (see max_strlen)\n"),
+                         "to 256 bytes (see max_strlen)\n"),
                ended.err);
 }
 
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_range_that_is_cut_is_told,
     const Ended ended =
         run_of("begin { $n = (int64)nsecs; for ($i : 0..$n) { if ($i > 3) { break } } }");
     BOOST_TEST(ended.err ==
-               "stdin:1:42-44: WARNING: A loop has at most 8388608 turns. The range has more, and "
+               "stdin:1:41-43: WARNING: A loop has at most 8388608 turns. The range has more, and "
                "those behind them are left out.\n");
     BOOST_TEST(test::script_refusal("begin { for ($i : 0..8388609) { @ = $i } }") ==
                "stdin:1:22-29: ERROR: a loop has at most 8388608 turns\n"
