@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(a_layout_that_is_not_followed_is_refused) {
         }
     };
     BOOST_TEST(refused("struct a { int x __attribute__((mode(DI))); };") ==
-               "test.bt:1:34: error: the attribute 'mode' is not known here");
+               "test.bt:1:33: error: the attribute 'mode' is not known here");
     BOOST_TEST(refused("enum e { A } __attribute__((packed));") ==
                "test.bt:1:1: error: a packed enum is not known here");
     BOOST_TEST(refused("struct a { int x __attribute__((aligned(3))); };") ==
