@@ -10,11 +10,13 @@ namespace {
 // Space, tab, newline and backslash are written as "\040" and so on (seq_path()).
 std::string unescaped(std::string_view word) {
     std::string text;
+    constexpr std::size_t kEscapeBytes = 4;
     while (!word.empty()) {
+        const bool may_be_escape = word.front() == '\\' && word.size() >= kEscapeBytes;
         const auto code =
-            word.front() == '\\' ? whole_number<unsigned char>(word.substr(1, 3), 8) : std::nullopt;
+            may_be_escape ? whole_number<unsigned char>(word.substr(1, 3), 8) : std::nullopt;
         text += code ? static_cast<char>(*code) : word.front();
-        word.remove_prefix(code ? 4 : 1);
+        word.remove_prefix(code ? kEscapeBytes : 1);
     }
     return text;
 }
