@@ -69,6 +69,23 @@ NOINLINE void linked(const Node* node) {
                 next.name, next.part.inner[1]);
 }
 
+NOINLINE void refers(int& a, const Node& node, long&& b) {
+    std::printf("refers %lx %d %d %ld\n", reinterpret_cast<unsigned long>(&a), a, node.value, b);
+}
+
+// Of one name.
+namespace ns {
+__attribute__((noinline)) void choose(int a) {
+    std::printf("choose int %d\n", a);
+}
+__attribute__((noinline)) void choose(const char* text) {
+    std::printf("choose text %s\n", text);
+}
+__attribute__((noinline)) void chooses(int a) {
+    std::printf("chooses %d\n", a);
+}
+}  // namespace ns
+
 int main() {
     for (int i = 1; i < 4; ++i) {
         many(-i, 1L << (30 + i), 'a', static_cast<short>(-4 * i), 5, GREEN, -7, 8L * i);
@@ -80,5 +97,9 @@ int main() {
         Node second{nullptr, i, 5, 33, "second", {{1, static_cast<short>(-large.third)}}};
         Node first{&second, 100 + i, 1, 2, "first", {{3, 4}}};
         linked(&first);
+        refers(first.value, second, 5L * i);
+        ns::choose(i);
+        ns::choose("text");
+        ns::chooses(i);
     }
 }

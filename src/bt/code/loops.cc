@@ -3,7 +3,9 @@
 
 #include "base/align.h"
 #include "base/scoped_value.h"
+#include "bt/code/output.h"
 #include "bt/code/probe_code.h"
+#include "bt/types/constants.h"
 
 // Loops. The body of a loop over a map is a function, which the kernel calls for each element; so
 // is that of a loop over a range whose length is not known or large, where the kernel has
@@ -18,8 +20,9 @@ using Kind = Type::Kind;
 // What the body of a loop is given: the frame, the context, whether to leave the program
 // afterwards, and where a range begins.
 constexpr std::size_t kContextAt = 8, kLeaveAt = 16, kBeginAt = 24, kLoopBytes = 32;
-constexpr std::uint64_t kMostTurns = 1 << 23;  // BPF_MAX_LOOPS of include/linux/bpf.h
 constexpr std::int64_t kMostTurnsInCode = 128;
+constexpr const char* kCutRange =
+    "A loop has at most 8388608 turns. The range has more, and those behind them are left out.";
 
 }  // namespace
 
@@ -122,6 +125,7 @@ void ProbeCode::emit_called_range(const Stmt& stmt) {
     code_.branch(ir::Cmp::ge, ir::kS64, first, limit, is_empty);
     code_.assign(turns, code_.compute(ir::Op::sub, ir::kU64, limit, first));
     code_.branch(ir::Cmp::le, ir::kU64, turns, kMostTurns, is_small);
+    Output(*this, *stmt.limit).warn(kCutRange);
     code_.assign(turns, kMostTurns);
     code_.bind(is_small);
     LoopFunction function(*this);

@@ -162,8 +162,12 @@ std::vector<CodeItem> ProbeCode::compile_once(Memory memory, std::string_view la
     if (wants_frame_) return {};
     try {
         return code_.assemble(label_prefix, has_whole_stack_ ? kWholeStackBytes : kBpfStackBytes);
-    } catch (const ir::StackError&) {
-        if (!has_whole_stack_) throw;
+    } catch (const ir::StackError& e) {
+        if (!has_whole_stack_) {
+            const SourceRef& at = instance_.points.front().at;
+            throw SourceError(shared_.script().sources.at(at.source), at.span, e.what(),
+                              "fewer values at a time: maps keep them from probe to probe");
+        }
         wants_frame_ = true;
         return {};
     }

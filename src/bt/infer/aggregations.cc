@@ -24,6 +24,7 @@ TypePtr Inference::type_of_aggregation(const Expr& expr, const FunctionRow& row)
     if (!of) return nullptr;
     auto type = std::make_shared<Type>(*plain_type(row.value));
     type->is_signed = fits_int64(*of);
+    type->has_any_sign = of->has_any_sign;
     return type;
 }
 
@@ -92,6 +93,7 @@ TypePtr Inference::type_of_series(const Expr& expr, const FunctionRow&) {
             element = std::make_shared<Type>(*plain_type(found->second));
     }
     element->is_signed = fits_int64(*of);
+    element->has_any_sign = of->has_any_sign;
     return time_series_type(element, static_cast<std::size_t>(intervals), interval);
 }
 

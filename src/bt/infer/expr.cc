@@ -80,6 +80,12 @@ std::string hint_for_condition(const Type& type) {
 
 TypePtr Inference::type_of(const Expr& expr) {
     TypePtr type = find_type(expr);
+    if (type && type->is(Kind::integer) && type->is_signed && !in_.options.is_old)
+        if (const auto number = constant(expr); number && *number >= 0) {
+            auto made = std::make_shared<Type>(*type);
+            made->has_any_sign = true;
+            type = std::move(made);
+        }
     if (type)
         instance_->types[&expr] = type;
     else if (in_.mistakes.empty() && std::ranges::none_of(typed_.maps, &TypedMap::is_undefined))
@@ -321,7 +327,9 @@ TypePtr Inference::type_of_member(const Expr& expr) {
                      ? gpufs::cat("Unknown struct/union: '", name_of(*type), '\'')
                      : gpufs::cat("Can not access field '", expr.text, "' on expression of type '",
                                   name_of(*type), '\''),
-                 in_.world.has_types() ? "" : "this kernel does not tell its types (BTF)");
+                 in_.world.has_types()      ? ""
+                 : in_.world.is_recording() ? "a recording does not have the kernel's types (BTF)"
+                                            : "this kernel does not tell its types (BTF)");
         return nullptr;
     }
     const Type::Field* found = member(*structure, expr.text);

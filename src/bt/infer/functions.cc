@@ -35,6 +35,12 @@ struct Inference::Rule {
 };
 
 TypePtr Inference::type_of_function(const Expr& expr, const FunctionRow& row) {
+    const bool tells_day =
+        row.function == Fn::strftime || row.function == Fn::time || row.function == Fn::tseries;
+    if (is_final_ && tells_day && in_.world.is_recording())
+        in_.warn(expr.at, gpufs::cat(row.name,
+                                     "() shows the recording's own clock, of which the "
+                                     "time of day is not known"));
     static constexpr Rule kRules[] = {
         {Fn::printf, &Inference::type_of_output},
         {Fn::errorf, &Inference::type_of_output},

@@ -25,6 +25,11 @@ bool is_end(const Stmt& stmt) {
             stmt.value->text == "exit");
 }
 
+// As the script has it: the variables of a function's calls have numbers behind their names.
+std::string_view written_name(const Variable& variable) {
+    return std::string_view(variable.name).substr(0, variable.name.find('#'));
+}
+
 }  // namespace
 
 void Inference::run() {
@@ -135,6 +140,12 @@ void Inference::visit_for(const Stmt& stmt) {
             if (const TypePtr type = type_of(**bound); type && !type->is_number())
                 complain((*bound)->at, gpufs::cat("a range goes from a number to a number, not ",
                                                   name_of(*type)));
+        const auto first = constant(*stmt.value), limit = constant(*stmt.limit);
+        std::int64_t turns = 0;
+        if (first && limit && *first < *limit &&
+            (__builtin_sub_overflow(*limit, *first, &turns) || turns > kMostTurns))
+            complain(stmt.limit->at, gpufs::cat("a loop has at most ", kMostTurns, " turns"),
+                     "a loop in a loop has more");
         put(variable, stmt.at, integer_type(kWord, true));
     } else {
         TypedMap& map = map_of(*stmt.target);
@@ -143,6 +154,10 @@ void Inference::visit_for(const Stmt& stmt) {
         if (map.key && map.value) {
             if (map.value->has_slots())
                 complain(stmt.target->at, "histograms and time series cannot be gone through");
+            if (map.value->is(Kind::stats))
+                complain(stmt.target->at,
+                         gpufs::cat("@", map.name, " of type stats has no numbers to go through"),
+                         "print() shows it");
             const TypePtr value =
                 map.value->is_aggregation() ? integer_type(kWord, map.value->is_signed) : map.value;
             put(variable, stmt.at, tuple_type({{"", map.key}, {"", value}}));
@@ -255,14 +270,14 @@ void Inference::put(Variable& variable, const SourceRef& at, const TypePtr& type
                     const Expr* value) {
     if (!type) return;
     if (type->is(Kind::none) || type->is_aggregation())
-        return complain(at, gpufs::cat("there is no value to put into $", variable.name));
+        return complain(at, gpufs::cat("there is no value to put into $", written_name(variable)));
     if (variable.is_declared && type->is_number()) {
         if (value) check_fits(*variable.type, *value);
         return;
     }
     const TypePtr both = merged(variable.type, stored(type));
     if (!both)
-        return complain(at, gpufs::cat("Type mismatch for $", variable.name,
+        return complain(at, gpufs::cat("Type mismatch for $", written_name(variable),
                                        ": trying to assign value of type '", name_of(*type),
                                        "' when variable already contains a value of type '",
                                        name_of(*variable.type), '\''));
@@ -364,7 +379,7 @@ Typed infer_types(const Script& script, World& world, const TypeTable& table,
             input.warn(declared.at, gpufs::cat("Unused map: @", declared.name));
             continue;
         }
-        map->entries = declared.entries;
+        if (declared.entries != 0) map->entries = declared.entries;
         if (declared.kind == "lruhash" || declared.kind == "percpulruhash")
             map->type = BPF_MAP_TYPE_LRU_HASH;
     }

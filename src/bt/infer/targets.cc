@@ -290,6 +290,7 @@ private:
                                     gpufs::cat("Offset outside the function bounds ('", point.name,
                                                "' size is ", symbol->bytes, ')'));
         }
+        if (point.is_cpp && !in_.world.is_recording() && add_overloads(point)) return;
         const bool is_each = (asked_.probe && !is_glob(point.target)) || asked_.address;
         if (point.provider == Provider::uprobe && asked_.args)
             add_with_parameters(point);
@@ -297,6 +298,27 @@ private:
             add_each_function(point);
         else
             add_function(std::move(point));
+    }
+
+    // The functions that a name of C++ stands for, where it is a pattern or several have it.
+    bool add_overloads(const AttachPoint& point) {
+        if (point.name.starts_with("_Z")) return false;
+        const bool is_pattern = is_glob(point.name) && point.name.find('(') == std::string::npos;
+        const std::vector<std::string> names = user_functions_in(point);
+        if (names.empty() || (!is_pattern && names.size() == 1)) {
+            if (is_pattern) missing(point, gpufs::cat(point.target, ':', point.name));
+            return is_pattern;
+        }
+        if (names.size() > in_.options.most_probes) {
+            too_many(point, names.size());
+            return true;
+        }
+        for (const std::string& name : names) {
+            AttachPoint one = of_function(point, name);
+            one.is_cpp = false;
+            add_user_function(std::move(one));
+        }
+        return true;
     }
 
     Instance& add_function(AttachPoint point) {

@@ -50,8 +50,12 @@ TypePtr Inference::type_of_buf(const Expr& expr, const FunctionRow&) {
         const auto length = constant(*expr.operands[1]);
         if (length && *length < 0)
             complain(expr.operands[1]->at, gpufs::cat("buf() wants a length, not ", *length));
-        else if (length)
+        else if (length) {
+            if (is_final_ && static_cast<std::size_t>(*length) > in_.options.string_bytes)
+                in_.warn(expr.at, gpufs::cat("buf() length is too long and will be shortened to ",
+                                             in_.options.string_bytes, " bytes (see max_strlen)"));
             bytes = std::min(bytes, static_cast<std::size_t>(*length));
+        }
     }
     return buffer_type(align_up(bytes + sizeof(std::uint32_t), kWord) - sizeof(std::uint32_t));
 }

@@ -16,6 +16,8 @@
 namespace gpufs::bt {
 namespace {
 
+constexpr std::uint64_t kNsPerSecond = 1000000000;
+
 struct Part {
     std::string text;
     SourceRef at;
@@ -299,8 +301,13 @@ void AttachPointParser::timer() {
         return;
     }
     point_.target = parts_[0].text;
-    point_.is_frequency = point_.target == "hz";
-    if (point_.is_frequency) return;
+    if (point_.target == "hz") {
+        // One timer for all CPUs need not be a frequency to the kernel.
+        point_.is_frequency = point_.provider == Provider::profile;
+        if (!point_.is_frequency)
+            point_.number = std::max<std::uint64_t>(kNsPerSecond / point_.number, 1);
+        return;
+    }
     const auto unit = unit_size_of(point_.target);
     if (!unit)
         throw Mistake{parts_[0].at, cat("'", point_.target, "' is no unit of time"),

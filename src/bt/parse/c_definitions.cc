@@ -1,7 +1,9 @@
 // The C part of a script: struct, union, enum, typedef.
 
 #include <algorithm>
+#include <bit>
 
+#include "base/c_integer.h"
 #include "base/cat.h"
 #include "bt/parse/parser.h"
 #include "bt/syntax/constant.h"
@@ -15,6 +17,12 @@ constexpr std::int64_t kLargestArray = 1 << 24;
 constexpr std::uint64_t kWidestBitField = 64;
 // What "aligned" without a number means.
 constexpr std::uint64_t kLargestAlignment = 16;
+constexpr int kMostTypedefs = 32;  // behind each other
+constexpr std::pair<std::string_view, std::int64_t> kFloating[] = {
+    {"float", sizeof(float)}, {"double", sizeof(double)}, {"long double", sizeof(long double)}};
+// Attributes that change how values lie, and are not followed here.
+constexpr std::string_view kUnknownLayouts[] = {"mode", "vector_size", "ms_struct",
+                                                "scalar_storage_order"};
 
 }  // namespace
 
@@ -49,16 +57,24 @@ void Parser::typedef_() {
             if (base.is_enum) work_.script.enums.back().name = declared.name;
         }
         work_.typedefs.insert(declared.name);
-        work_.script.typedefs.push_back({std::move(declared.name), std::move(declared.type)});
+        const std::uint64_t alignment =
+            std::max(declared.attributes.alignment, base.attributes.alignment);
+        work_.script.typedefs.push_back(
+            {std::move(declared.name), std::move(declared.type), alignment});
     } while (take_if(","));
     if (is(";") || !peek().begins_item) expect(";", "behind the typedef");
 }
 
 Parser::Specifier Parser::specifier() {
     const Deeper deeper(*this);
+    attributes_ = {};
     qualifiers();
-    if (is("struct") || is("union")) return record_specifier(take());
-    if (is("enum")) return enum_specifier(take());
+    if (is("struct") || is("union") || is("enum")) {
+        const Attributes own = attributes_;
+        Specifier made = is("enum") ? enum_specifier(take()) : record_specifier(take());
+        made.attributes = own;
+        return made;
+    }
     Specifier plain;
     const Token first = peek();
     while (peek().kind == Token::Kind::word && is_c_type_part(peek().text)) {
@@ -71,6 +87,7 @@ Parser::Specifier Parser::specifier() {
         qualifiers();
     }
     plain.type.at = from(first);
+    plain.attributes = attributes_;
     return plain;
 }
 
@@ -82,13 +99,20 @@ bool Parser::attribute() {
     for (std::size_t depth = 1; depth > 0;) {
         if (at_end() || is(";")) fail_missing("the ')' of __attribute__");
         const Token word = take();
+        for (const std::string_view name : kUnknownLayouts)
+            if (word.is(name) || word.is(cat("__", name, "__")))
+                throw Mistake{word.at, cat("the attribute '", name, "' is not known here"),
+                              "it changes where values lie"};
         if (word.is("(")) ++depth;
         if (word.is(")")) --depth;
         if (word.is("packed") || word.is("__packed__")) attributes_.is_packed = true;
         if (word.is("aligned") || word.is("__aligned__")) {
             attributes_.alignment = kLargestAlignment;
             if (!take_if("(")) continue;
+            const SourceRef place = peek().at;
             attributes_.alignment = length("the alignment");
+            if (!std::has_single_bit(attributes_.alignment))
+                throw Mistake{from(place), "an alignment is a power of 2", ""};
             expect(")", "behind the alignment");
         }
     }
@@ -115,6 +139,7 @@ Parser::Specifier Parser::record_specifier(const Token& keyword) {
     record.is_union = keyword.is("union");
     record.at = made.type.at;
     members(record);
+    record.pack = tokens_[next_ - 1].pack;
     attributes_ = {};
     qualifiers();
     record.is_packed = in_front.is_packed || attributes_.is_packed;
@@ -148,6 +173,9 @@ void Parser::members(CRecord& record) {
 void Parser::member(CRecord& record) {
     if (take_if(";")) return;
     Specifier base = specifier();
+    if (base.is_enum && !base.has_name)
+        base.type.name = work_.script.enums.back().name =
+            cat("unnamed ", work_.script.enums.size());
     if (is(";")) {
         // An anonymous structure's members are members of this one; a named one is only defined.
         const bool is_anonymous = base.record != 0 && !base.has_name;
@@ -170,7 +198,8 @@ void Parser::member(CRecord& record) {
             member.at = declared.at;
             member.type = std::move(declared.type);
             member.bits = declared.bits;
-            member.alignment = declared.alignment;
+            member.alignment = std::max(declared.attributes.alignment, base.attributes.alignment);
+            member.is_packed = declared.attributes.is_packed || base.attributes.is_packed;
             member.inner = base.record;
             record.members.push_back(std::move(member));
         } while (take_if(","));
@@ -203,7 +232,7 @@ Parser::Declarator Parser::declarator(const TypeName& base) {
     }
     attributes_ = {};
     qualifiers();
-    declared.alignment = attributes_.alignment;
+    declared.attributes = attributes_;
     declared.at = from(first);
     return declared;
 }
@@ -250,7 +279,10 @@ Parser::Specifier Parser::enum_specifier(const Token& keyword) {
     CEnum definition{made.type.name, {}, made.type.at};
     enumerators(definition);
     work_.script.enums.push_back(std::move(definition));
+    attributes_ = {};
     qualifiers();
+    if (attributes_.is_packed)
+        throw Mistake{made.type.at, "a packed enum is not known here", "a member of type char"};
     return made;
 }
 
@@ -267,6 +299,25 @@ void Parser::enumerators(CEnum& definition) {
     }
 }
 
+// Of numbers, pointers, and typedefs and arrays of these; structures are laid out later.
+std::optional<std::int64_t> Parser::bytes_of(const TypeName& type, int depth) const {
+    std::optional<std::int64_t> bytes;
+    if (depth > kMostTypedefs) return bytes;
+    if (type.pointers != 0) {
+        bytes = sizeof(std::uint64_t);
+    } else if (type.kind == TypeName::Kind::plain) {
+        for (const CTypedef& one : work_.script.typedefs)
+            if (one.name == type.name) bytes = bytes_of(one.type, depth + 1);
+        for (const auto& [name, size] : kFloating)
+            if (name == type.name) bytes = size;
+        if (const auto integer = find_c_integer(type.name); integer && !bytes)
+            bytes = integer->bytes;
+    }
+    for (const std::uint64_t count : type.dimensions)
+        if (bytes && __builtin_mul_overflow(*bytes, count, &*bytes)) bytes.reset();
+    return bytes;
+}
+
 // A constant expression, in which the script's own enumerators are known.
 std::int64_t Parser::constant(std::string_view what) {
     if (peek().kind == Token::Kind::positional) {
@@ -277,11 +328,17 @@ std::int64_t Parser::constant(std::string_view what) {
     }
     const ExprPtr expr = expression();
     const auto value = constant_value(*expr, [&](const Expr& leaf) {
+        if (leaf.kind == Expr::Kind::size_of && leaf.operands.empty())
+            return bytes_of(leaf.type_name, 0);
         const auto it = leaf.kind == Expr::Kind::identifier ? work_.enumerators.find(leaf.text)
                                                             : work_.enumerators.end();
         return it == work_.enumerators.end() ? std::nullopt : std::optional(it->second);
     });
-    if (!value) throw Mistake{expr->at, cat(what, " is not a constant"), ""};
+    if (!value)
+        throw Mistake{expr->at, cat(what, " is not a constant"),
+                      expr->kind == Expr::Kind::size_of
+                          ? "sizeof() of numbers and pointers is known here"
+                          : ""};
     return *value;
 }
 

@@ -100,7 +100,7 @@ private:
                             const Expr& call) {
         auto made = std::make_unique<Stmt>();
         made->kind = Stmt::Kind::declare;
-        made->at = call.at;
+        made->at = value ? value->at : call.at;
         made->name = std::move(name);
         made->type_name = clone(type);
         made->value = std::move(value);

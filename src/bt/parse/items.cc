@@ -115,7 +115,10 @@ void Parser::map_declaration() {
     expect("=", "behind the name of the map");
     map.kind = expect_word("the kind of the map").text;
     expect("(", "behind the kind of the map");
-    if (!is(")")) map.entries = length("the number of entries");
+    if (const SourceRef place = peek().at; !is(")")) {
+        map.entries = length("the number of entries");
+        if (map.entries == 0) throw Mistake{from(place), "a map has at least one entry", ""};
+    }
     expect(")", "behind the number of entries");
     map.at = from(keyword);
     expect(";", "behind the declaration of the map");

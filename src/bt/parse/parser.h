@@ -73,7 +73,7 @@ private:
         std::string name;
         TypeName type;
         std::optional<unsigned> bits;
-        std::uint64_t alignment = 0;
+        Attributes attributes;  // its own
         SourceRef at;
     };
     // The type in front of declarators, and what it defines in its place.
@@ -82,6 +82,7 @@ private:
         std::size_t record = 0;  // index into Script::records plus 1 of what is defined here
         bool is_enum = false;    // an enum is defined here
         bool has_name = true;
+        Attributes attributes;  // for what is declared with it
     };
     Specifier specifier();
     void qualifiers();
@@ -94,6 +95,7 @@ private:
     Declarator declarator(const TypeName& base);
     void function_declarator(Declarator& declared);
     void typedef_();
+    std::optional<std::int64_t> bytes_of(const TypeName& type, int depth) const;
     std::int64_t constant(std::string_view what);
     std::uint64_t length(std::string_view what);
 

@@ -86,6 +86,7 @@ private:
     void add(const Token& token) {
         work_.spend(1, token.at);
         out_.push_back(token);
+        out_.back().pack = work_.packs.back();
     }
     Token take() {
         if (!ahead_) return lexer_.next();
@@ -125,6 +126,7 @@ private:
     void follow(const Token& directive);
     void define(const std::vector<Token>& words, SourceRef at);
     void include(const Token& directive);
+    void pack(const std::vector<Token>& words, SourceRef at);
     void begin_if(const std::string_view word, const std::vector<Token>& words, SourceRef at);
     void go_on_if(std::string_view word, const std::vector<Token>& words, SourceRef at);
     void skip_group();
@@ -171,6 +173,7 @@ void Preprocessor::expand_use(const Token& token) {
         work_.report(mistake);
     }
     if (!out.empty()) out[0].begins_item = token.begins_item;
+    for (Token& made : out) made.pack = work_.packs.back();
     std::ranges::move(out, std::back_inserter(out_));
 }
 
@@ -277,7 +280,9 @@ void Preprocessor::follow(const Token& directive) {
         const std::string_view text =
             directive.text.substr(name.at.span.end - directive.at.span.begin);
         throw Mistake{directive.at, cat("#error", text), ""};
-    } else if (!name.is("warning") && !name.is("pragma") && !name.is("line")) {
+    } else if (name.is("pragma")) {
+        if (!words.empty() && words[0].is("pack")) pack(words, directive.at);
+    } else if (!name.is("warning") && !name.is("line")) {
         throw Mistake{at, cat("there is no directive #", name.text),
                       did_you_mean(name.text, kNames)};
     }
@@ -301,6 +306,39 @@ void Preprocessor::define(const std::vector<Token>& words, SourceRef at) {
     }
     define.body.assign(words.begin() + static_cast<std::ptrdiff_t>(body), words.end());
     work_.defines.insert_or_assign(std::string(words[0].text), std::move(define));
+}
+
+// #pragma pack(N), pack(push), pack(push, N), pack(pop), pack()
+void Preprocessor::pack(const std::vector<Token>& words, SourceRef at) {
+    std::vector<std::uint8_t>& packs = work_.packs;
+    std::size_t next = 1;
+    const auto take = [&](std::string_view sign) {
+        const bool is_there = next < words.size() && words[next].is(sign);
+        next += is_there;
+        return is_there;
+    };
+    bool is_known = take("(");
+    if (take("pop")) {
+        if (packs.size() == 1) throw Mistake{at, "there is no pack(push) in front of it", ""};
+        packs.pop_back();
+    } else {
+        const bool is_push = take("push");
+        if (is_push) packs.push_back(packs.back());
+        const bool has_number = !is_push || take(",");
+        if (has_number && next < words.size() && words[next].kind == Token::Kind::number) {
+            const std::uint64_t bytes = number_value(words[next++]);
+            if (bytes > 16 || (bytes & (bytes - 1)) != 0)
+                throw Mistake{at, "members are packed to 1, 2, 4, 8 or 16 bytes", ""};
+            packs.back() = static_cast<std::uint8_t>(bytes);
+        } else if (is_push) {
+            is_known = is_known && !has_number;
+        } else {
+            packs.back() = 0;
+        }
+    }
+    if (!is_known || !take(")") || next != words.size())
+        throw Mistake{at, "this form of #pragma pack is not known here",
+                      "pack(N), pack(push, N), pack(pop), pack()"};
 }
 
 // Remembers the name between <> or "".

@@ -46,6 +46,8 @@ struct Work {
     // A text that was added stays where it is: tokens point into it.
     std::deque<SourceText> sources;
     std::set<std::string> imported;
+    // #pragma pack: what holds is the last one; those below it were pushed.
+    std::vector<std::uint8_t> packs{0};
     std::map<std::string, Define, std::less<>> defines;
     std::vector<Macro> macros;
     std::vector<std::string> positional;                      // $1…

@@ -54,8 +54,8 @@ struct AttachPoint {
     std::optional<std::uint64_t> address;  // instead of a name
     std::string source;                    // uprobe: instead of a name, the source file of `line`
     std::uint64_t line = 0;
-    // profile, interval: the period in ns, or Hz where `is_frequency`. software, hardware: every
-    // so many events, 0: the default. watchpoint: the length in bytes.
+    // profile, interval: the period in ns; profile: Hz where `is_frequency`. software, hardware:
+    // every so many events, 0: the default. watchpoint: the length in bytes.
     std::uint64_t number = 0;
     bool is_frequency = false;
     std::string mode;                  // watchpoint: out of r, w, x
@@ -84,12 +84,14 @@ struct CMember {
     std::size_t inner = 0;  // index into Script::records plus 1 of a structure defined in place
     std::optional<unsigned> bits;
     std::uint64_t alignment = 0;  // in bytes, of __attribute__((aligned)); 0: the type's
+    bool is_packed = false;
     SourceRef at;
 };
 struct CRecord {
     std::string name;  // empty: anonymous
     bool is_union = false, is_packed = false;
     std::uint64_t alignment = 0;  // at least so many bytes, of __attribute__((aligned)); 0: none
+    std::uint64_t pack = 0;       // of #pragma pack: members are aligned to so many at most; 0: any
     std::vector<CMember> members;
     SourceRef at;
 };
@@ -103,6 +105,7 @@ struct CEnum {
 struct CTypedef {
     std::string name;
     TypeName type;
+    std::uint64_t alignment = 0;  // as of a member
 };
 
 struct ConfigEntry {

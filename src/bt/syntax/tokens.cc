@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 46> kSigns{
     "*",   "/",   "%",  "&",  "|",  "^",  "!",  "~",  "<",  ">",
 };
 constexpr std::string_view kLastSigns = "=#";
+// Editors put it in front of a text in UTF-8.
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // The words that items other than probes begin with.
 constexpr std::array<std::string_view, 6> kCWords{"struct",  "union",  "enum",
@@ -39,8 +41,9 @@ Lexer::Lexer(const SourceText& source, SourceRef part, Mode mode,
       end_(part.span.end),
       mode_(mode),
       report_(std::move(report)) {
-    if (mode == Mode::script && at_ == 0 && text_.starts_with("#!"))
-        at_ = std::min(text_.find('\n'), end_);
+    if (mode != Mode::script || at_ != 0) return;
+    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+    if (text_.substr(at_).starts_with("#!")) at_ = std::min(text_.find('\n'), end_);
 }
 
 void Lexer::report(std::size_t begin, std::size_t end, std::string message, std::string_view hint) {
@@ -91,7 +94,8 @@ std::size_t Lexer::after_blanks(std::size_t from) const {
 
 // Whether only blanks are in front of this place in its line.
 bool Lexer::begins_line() const {
-    const std::string_view before = text_.substr(0, at_);
+    std::string_view before = text_.substr(0, at_);
+    if (before.starts_with(kByteOrderMark)) before.remove_prefix(kByteOrderMark.size());
     const std::size_t last = before.find_last_not_of(" \t\r");
     return last == before.npos || before[last] == '\n';
 }
@@ -336,7 +340,9 @@ bool Lexer::goes_on_behind_brace() const {
     const std::size_t word = next;
     while (is_word_char(at(next))) ++next;
     if (text_.substr(word, next - word) == "__attribute__") return true;
-    const char behind = at(after_blanks(next));
+    const std::size_t then = after_blanks(next);
+    if (next != word && text_.substr(then).starts_with("__attribute__")) return true;
+    const char behind = at(then);
     return next != word && (behind == ';' || behind == ',' || behind == '[' || behind == '=') &&
            text_.substr(word, next - word) != "config";
 }

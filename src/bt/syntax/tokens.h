@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -27,6 +28,7 @@ struct Token {
     Kind kind = Kind::end;
     bool begins_item = false;       // a probe, a definition
     bool has_blank_before = false;  // a blank, a comment or a line's begin
+    std::uint8_t pack = 0;          // of #pragma pack, where the token is used; 0: none
     SourceRef at;
     std::string_view text;
 

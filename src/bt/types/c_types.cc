@@ -50,6 +50,10 @@ constexpr Word kWords[] = {
     {"bool", boolean_type},
     {"float", bytes<4>},
     {"double", bytes<8>},
+    {"long double", bytes<16>},
+    {"__int128", bytes<16>},
+    {"signed __int128", bytes<16>},
+    {"unsigned __int128", bytes<16>},
     {"void", none_type},
     {"inet", plain<Type::Kind::inet>},
     {"macaddr_t", plain<Type::Kind::mac_address>},
@@ -117,15 +121,19 @@ struct TypeTable::Layout {
     void add_bit_field(const CMember& member, const Type& type);
     void add_whole(const CMember& member, const TypePtr& type);
     // Bytes that a member of this type is aligned to.
-    std::size_t alignment_of_member(const Type& type) const;
+    std::size_t alignment_of_member(const CMember& member, const Type& type) const;
     void take(std::size_t first_bit, std::size_t count) {
         bits = std::max(bits, first_bit + count);
         next_bit = record.is_union ? 0 : first_bit + count;
     }
 };
 
-std::size_t TypeTable::Layout::alignment_of_member(const Type& type) const {
-    if (record.is_packed) return 1;
+std::size_t TypeTable::Layout::alignment_of_member(const CMember& member, const Type& type) const {
+    const auto limited = [&](std::size_t bytes) {
+        bytes = std::max<std::size_t>(bytes, member.alignment);
+        return record.pack != 0 ? std::min<std::size_t>(bytes, record.pack) : bytes;
+    };
+    if (record.is_packed || member.is_packed) return limited(1);
     const auto natural = [this](const auto& self, const Type& of) -> std::size_t {
         if (of.is(Type::Kind::array)) return self(self, *of.element);
         if (of.is(Type::Kind::pointer) || of.is_number()) return of.bytes;
@@ -141,7 +149,23 @@ std::size_t TypeTable::Layout::alignment_of_member(const Type& type) const {
                 most = std::max(most, one);
         return of.bytes % most == 0 ? most : 1;
     };
-    return std::max<std::size_t>(natural(natural, type), 1);
+    std::size_t most = std::max<std::size_t>(natural(natural, type), 1);
+    // What typedefs say of it, and what is no number here.
+    const TypeName* name = &member.type;
+    for (int depth = 0; depth < kMostTypedefs && name->pointers == 0 &&
+                        name->kind == TypeName::Kind::plain && member.inner == 0;
+         ++depth) {
+        const auto own = table.typedefs_.find(name->name);
+        if (own == table.typedefs_.end()) {
+            if (const Word* word = find_word(name->name))
+                if (const TypePtr bytes = word->type(); bytes->is(Type::Kind::array))
+                    most = std::max(most, bytes->bytes);
+            break;
+        }
+        most = std::max<std::size_t>(most, own->second->alignment);
+        name = &own->second->type;
+    }
+    return limited(most);
 }
 
 void TypeTable::Layout::add(const CMember& member) {
@@ -169,11 +193,15 @@ void TypeTable::Layout::add_bit_field(const CMember& member, const Type& type) {
         return table.mistake(member.at, cat("'", member.name, "' has ", width, " bits of ",
                                             unit_bits, " that its type has"));
     if (width == 0) {  // ends the unit
-        next_bit = align_up(next_bit, unit_bits);
+        const std::size_t unit =
+            record.pack ? std::min<std::size_t>(8 * record.pack, unit_bits) : unit_bits;
+        next_bit = align_up(next_bit, unit);
         return;
     }
+    const bool is_packed = record.is_packed || member.is_packed || record.pack != 0;
+    if (member.alignment != 0) next_bit = align_up(next_bit, 8 * alignment_of_member(member, type));
     const bool straddles = next_bit / unit_bits != (next_bit + width - 1) / unit_bits;
-    if (straddles && !record.is_packed) next_bit = align_up(next_bit, unit_bits);
+    if (straddles && !is_packed) next_bit = align_up(next_bit, unit_bits);
     if (!member.name.empty()) {
         // In a packed structure, a larger unit may be needed to hold it.
         std::size_t unit_bytes = type.bytes;
@@ -186,13 +214,13 @@ void TypeTable::Layout::add_bit_field(const CMember& member, const Type& type) {
         unit.bytes = unit_bytes;
         made->fields.push_back({member.name, std::make_shared<const Type>(std::move(unit)),
                                 place.offset, place.shift, width});
-        alignment = std::max(alignment, alignment_of_member(type));
+        alignment = std::max(alignment, alignment_of_member(member, type));
     }
     take(next_bit, width);
 }
 
 void TypeTable::Layout::add_whole(const CMember& member, const TypePtr& type) {
-    const std::size_t aligned = alignment_of_member(*type);
+    const std::size_t aligned = alignment_of_member(member, *type);
     const std::size_t at = align_up(align_up(next_bit, 8) / 8, aligned);
     alignment = std::max(alignment, aligned);
     if (!member.name.empty()) {
@@ -259,6 +287,7 @@ std::shared_ptr<const Structure> TypeTable::lay_out(std::size_t index) const {
     }
     open_.insert(index);
     Layout layout{*this, record};
+    layout.alignment = std::max<std::size_t>(record.alignment, 1);
     layout.made->name = record.name;
     layout.made->is_union = record.is_union;
     for (const CMember& member : record.members) layout.add(member);

@@ -19,8 +19,9 @@ namespace gpufs::bt {
 
 // The types, members and constants that a script's words mean: first what the script defines in C,
 // then bpftrace's own words ("uint64", "string[16]"), C's ("unsigned long"), and the World's.
-// Structures of the script are laid out as a C compiler does on this machine: natural alignment,
-// bit fields in units of their type, no padding where they are packed.
+// Structures of the script are laid out as a C compiler does on this machine: natural alignment, or
+// that of their attributes and #pragma pack, bit fields in units of their type, no padding where
+// they are packed.
 class TypeTable {
 public:
     // Borrows both. Adds the mistakes in the script's definitions: a member of an unknown type, a

@@ -32,8 +32,20 @@ TypePtr merged_integers(const TypePtr& a, const TypePtr& b) {
                 both->words.push_back(word);
         return both;
     }
-    const bool is_signed = a->is_signed == b->is_signed ? a->is_signed : is_signed_together(*a, *b);
-    return told_as(integer_type(kWord, is_signed), std::max(told_size(*a), told_size(*b)));
+    const bool is_signed = a->has_any_sign                ? b->is_signed
+                           : b->has_any_sign              ? a->is_signed
+                           : a->is_signed == b->is_signed ? a->is_signed
+                                                          : is_signed_together(*a, *b);
+    Type both = *integer_type(kWord, is_signed);
+    both.told_bytes = std::max(told_size(*a), told_size(*b));
+    both.has_any_sign = a->has_any_sign && b->has_any_sign;
+    return std::make_shared<const Type>(std::move(both));
+}
+
+// Of what maps accumulate: one of the two.
+const TypePtr& merged_signs(const TypePtr& a, const TypePtr& b) {
+    if (a->has_any_sign != b->has_any_sign) return a->has_any_sign ? b : a;
+    return a->is_signed ? a : b;
 }
 
 }  // namespace
@@ -100,20 +112,21 @@ TypePtr merged(const TypePtr& a, const TypePtr& b) {
             return a->low == b->low && a->high == b->high && a->step == b->step ? a : nullptr;
         case Kind::tseries:
             return a->count == b->count && a->step == b->step && a->element->is(b->element->kind)
-                       ? (a->is_signed ? a : b)
+                       ? merged_signs(a, b)
                        : nullptr;
         case Kind::array:
         case Kind::structure:
             return is_alike(*a, *b) ? a : nullptr;
         default:
-            return a->is_signed ? a : b;
+            return merged_signs(a, b);
     }
 }
 
 bool same(const TypePtr& a, const TypePtr& b) {
     if (!a || !b) return !a == !b;
     return a->kind == b->kind && a->bytes == b->bytes && told_size(*a) == told_size(*b) &&
-           a->is_signed == b->is_signed && a->words.size() == b->words.size() &&
+           a->is_signed == b->is_signed && a->has_any_sign == b->has_any_sign &&
+           a->words.size() == b->words.size() &&
            (!a->element || !b->element || a->element == b->element ||
             is_alike(*a->element, *b->element)) &&
            std::ranges::equal(a->fields, b->fields, [](const auto& x, const auto& y) {

@@ -9,6 +9,9 @@
 // What is known of an expression before the program runs.
 namespace gpufs::bt {
 
+// The most turns of a loop over a range: BPF_MAX_LOOPS of include/linux/bpf.h.
+inline constexpr std::int64_t kMostTurns = 1 << 23;
+
 // The number that an expression is, where it is known before the program runs: literals,
 // enumerators, sizeof, and what is computed of such. `instance` has the types.
 std::optional<std::int64_t> constant_of(const Expr& expr, const Instance& instance,

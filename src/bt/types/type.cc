@@ -192,6 +192,7 @@ TypePtr plain_type(Type::Kind kind) {
 TypePtr time_series_type(TypePtr element, std::size_t intervals, std::int64_t interval_ns) {
     Type type = make_type(Kind::tseries, sizeof(std::uint64_t) + element->bytes);
     type.is_signed = element->is_signed;
+    type.has_any_sign = element->has_any_sign;
     type.element = std::move(element);
     type.count = intervals;
     type.step = interval_ns;

@@ -81,6 +81,9 @@ struct Type {
     // messages tell. 0: `bytes`.
     std::size_t told_bytes = 0;
     bool is_signed = false;
+    // integer, and what maps accumulate of it: of a constant that is not negative, which takes the
+    // sign of what is merged with it.
+    bool has_any_sign = false;
     TypePtr element;
     std::size_t count = 0;
     unsigned clock =

@@ -38,7 +38,8 @@ public:
     virtual UserFiles user_files(const std::string& file) = 0;
     virtual bool has_processes() = 0;
     // The functions of a program or library, by its path or name, likewise. Throws Error where the
-    // file is neither, as static_probes() does.
+    // file is neither, as static_probes() does. By a shell pattern of their symbols, or of C++ and
+    // Rust by the readable name or a pattern of it, as find_readable_functions().
     virtual std::vector<std::string> user_functions(const std::string& file,
                                                     const std::string& pattern) = 0;
     // What a function of a program or library is given, by its debug information.

@@ -25,6 +25,7 @@
 #include "engine/bt/world.h"
 #include "engine/places/kernel_facts.h"
 #include "engine/recording/file.h"
+#include "kernel/host/proc_task.h"
 #include "lang/insn/program_text.h"
 #include "lang/ir/followed.h"
 #include "view/bt/diagnostic_text.h"
@@ -204,6 +205,8 @@ int run_script(Context& ctx, const ScriptChoices& script, RunChoices choices) {
                                               : program_text(compiled.program));
         return kOk;
     }
+    if (!recording && !choices.dry_run)
+        for (const int pid : script.pids) proc::require_tgid(pid);
     // Many take their time.
     if (script.says_attached && !choices.json && !choices.dry_run) {
         const bool is_old = compiled.output.language == bt::Language::as_of_0_17;

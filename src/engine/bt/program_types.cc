@@ -32,8 +32,11 @@ std::optional<StaticArgument> place_by_dwarf(DebugInfo& info, const DwarfEntry& 
                                              const CodeSpot& begin) {
     const auto found = find_in_program(info, parameter, begin);
     if (!found || found->value.parts.size() != 1) return std::nullopt;
-    const ValueSteps& steps = found->value.parts.front().steps;
-    if (steps.size() != 1 || steps.front().kind != ValueStep::Kind::in_register)
+    // A reference is followed there: what is in the register is the address of the number.
+    const bool is_reference = gpufs::type_of(parameter).stripped().kind() == DwarfKind::reference;
+    const auto& [steps, is_in_memory, first_bit, bits] = found->value.parts.front();
+    if (is_in_memory != is_reference || steps.size() != 1 ||
+        steps.front().kind != ValueStep::Kind::in_register)
         return std::nullopt;
     const auto name = register_of_dwarf(static_cast<unsigned>(steps.front().number));
     const auto offset = name ? register_offset(*name) : std::nullopt;
@@ -41,8 +44,8 @@ std::optional<StaticArgument> place_by_dwarf(DebugInfo& info, const DwarfEntry& 
     StaticArgument place;
     place.kind = StaticArgument::Kind::in_register;
     place.base = offset;
-    place.bytes = found->value.type.bytes;
-    place.is_signed = found->value.type.is_signed;
+    place.bytes = is_reference ? sizeof(std::uint64_t) : found->value.type.bytes;
+    place.is_signed = !is_reference && found->value.type.is_signed;
     return place;
 }
 

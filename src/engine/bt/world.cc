@@ -15,10 +15,12 @@
 #include "base/text.h"
 #include "engine/places/static_sites.h"
 #include "engine/symbols/code_files.h"
+#include "engine/symbols/named_functions.h"
 #include "kernel/elf/elf_symbols.h"
 #include "kernel/host/kallsyms.h"
 #include "kernel/host/mounts.h"
 #include "kernel/host/syscall_names.h"
+#include "lang/program/function_pattern.h"
 #include "lang/symbols/kernel_functions.h"
 
 namespace gpufs::bt {
@@ -77,8 +79,11 @@ std::vector<std::string> KernelWorld::user_functions(const std::string& file,
                                                      const std::string& pattern) {
     return of_file(file, [&](const std::string& path) {
         std::vector<std::string> names;
-        for (ElfFunction& function : find_functions(path, pattern))
-            names.push_back(std::move(function.name));
+        std::vector<ElfFunction> found;
+        if (!is_readable_name(pattern)) found = find_functions(path, pattern);
+        if (found.empty() && !is_function_pattern(pattern))
+            found = find_readable_functions(path, pattern);
+        for (ElfFunction& function : found) names.push_back(std::move(function.name));
         sort_unique(names);
         return names;
     });

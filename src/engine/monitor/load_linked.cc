@@ -68,9 +68,24 @@ void require_helpers(const Program& program, const Linked& linked, std::uint32_t
     }
 }
 
+bool has_loop(const Linked& linked) {
+    return std::ranges::any_of(linked.insns, [](const bpf_insn& insn) {
+        const int what = BPF_CLASS(insn.code), op = BPF_OP(insn.code);
+        return (what == BPF_JMP || what == BPF_JMP32) && op != BPF_CALL && op != BPF_EXIT &&
+               insn.off < 0;
+    });
+}
+
 // What would help against a refusal, where that is known.
-std::string hint_about(const VerifierError& refusal, BpfFeatures& features) {
-    const bool is_endless = refusal.evidence().find("infinite loop") != std::string::npos;
+std::string hint_about(const VerifierError& refusal, const Linked& linked, BpfFeatures& features) {
+    const auto says = [&](std::string_view text) {
+        return refusal.evidence().find(text) != std::string::npos;
+    };
+    if (says("limit of 64")) return "what is alike can be in one map, by keys";
+    const bool is_endless = says("infinite loop");
+    if (says("too large") && has_loop(linked) && features.has(BpfFeature::callbacks))
+        return "the kernel goes through all turns of a loop in advance, without an end where it "
+               "sees none: in a script, 'for ($i : 0..N)' is one that it calls turn by turn";
     if (!is_endless) return {};
     if (features.has(BpfFeature::callbacks))
         return "the kernel sees no end of this loop: let it end at a number of turns, which a "
@@ -108,7 +123,7 @@ Fd load_linked(const Program& program, const Linked& linked, BpfProgramSpec spec
     } catch (const VerifierError& refusal) {
         require_helpers(program, linked, spec.type, features);
         const RefusedProgram refused(program, linked, refusal);
-        throw RefusedProgram(refused, hint_about(refusal, features), refused.evidence());
+        throw RefusedProgram(refused, hint_about(refusal, linked, features), refused.evidence());
     }
 }
 

@@ -1,10 +1,12 @@
 #include "engine/symbols/named_functions.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "base/cat.h"
 #include "base/error.h"
+#include "base/glob.h"
 #include "base/text.h"
 #include "lang/symbols/function_name.h"
 #include "lang/symbols/kernel_functions.h"
@@ -22,7 +24,27 @@ std::vector<ElfFunction> functions_with(const std::string& path, const std::stri
     return whole.empty() ? copies : whole;
 }
 
+std::vector<ElfFunction> functions_like(const std::string& path, const std::string& pattern) {
+    std::vector<ElfFunction> found = find_functions(path, "*");
+    std::erase_if(found, [&](const ElfFunction& one) {
+        return without_copy_suffix(one.name) != one.name ||
+               !glob_match(pattern, function_name(one.name));
+    });
+    return found;
+}
+
 }  // namespace
+
+std::vector<ElfFunction> find_readable_functions(const std::string& path, const std::string& name) {
+    const bool is_pattern = is_glob(name) && name.find('(') == name.npos;
+    std::vector<ElfFunction> found =
+        is_pattern ? functions_like(path, name) : functions_with(path, name);
+    const auto is_there = [](const ElfFunction& a, const ElfFunction& b) {
+        return a.offset == b.offset;
+    };
+    found.erase(std::unique(found.begin(), found.end(), is_there), found.end());
+    return found;
+}
 
 std::vector<ElfFunction> find_functions_named(const std::string& path, const std::string& name) {
     std::vector<ElfFunction> functions = find_functions(path, name);

@@ -15,4 +15,8 @@ namespace gpufs {
 // what find_functions() does.
 std::vector<ElfFunction> find_functions_named(const std::string& path, const std::string& name);
 
+// The functions at different offsets whose readable name is this one, whatever their parameters, or
+// matches it as a shell pattern, in which there are no parameters.
+std::vector<ElfFunction> find_readable_functions(const std::string& path, const std::string& name);
+
 }  // namespace gpufs

@@ -55,7 +55,7 @@ bool is_lhist(const Type& type) {
     return type.is(Type::Kind::lhist);
 }
 
-HistogramRow row_of_slot(const Type& type, std::uint32_t slot) {
+HistogramRow row_of_slot(const Type& type, std::uint32_t slot, bool is_old) {
     const auto bound = [&](std::uint32_t of) {
         return is_lhist(type) ? lhist_bound(type, of) : hist_bound(type, of);
     };
@@ -69,7 +69,8 @@ HistogramRow row_of_slot(const Type& type, std::uint32_t slot) {
     }
     const Bound begin = bound(slot - 1);
     row.first = begin.number;
-    const bool is_single = begin.is_plain && end.is_plain && begin.number + 1 == end.number;
+    const bool is_single = !(is_old && is_lhist(type)) && begin.is_plain && end.is_plain &&
+                           begin.number + 1 == end.number;
     if (is_open)
         row.label = cat('[', begin.text, ", ...)");
     else if (is_single)
@@ -82,7 +83,15 @@ HistogramRow row_of_slot(const Type& type, std::uint32_t slot) {
 }  // namespace
 
 std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& counts,
-                                         std::uint64_t div) {
+                                         std::uint64_t div, bool is_old) {
+    // bpftrace 0.17 counts all from 2^31 on together.
+    constexpr std::uint64_t kLastOfOld = 33;
+    const bool is_cut = is_old && type.is(Type::Kind::hist) && type.bits == 0;
+    if (is_cut && !counts.empty() && counts.rbegin()->first > kLastOfOld) {
+        SlotCounts fewer;
+        for (const auto& [slot, count] : counts) fewer[std::min(slot, kLastOfOld)] += count;
+        return histogram_rows(type, fewer, div, is_old);
+    }
     std::optional<std::uint32_t> first;
     std::uint32_t last = 0;
     for (const auto& [slot, count] : counts) {
@@ -93,7 +102,7 @@ std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& cou
     std::vector<HistogramRow> rows;
     if (!first) return rows;
     for (std::uint32_t slot = *first; slot <= last; ++slot) {
-        rows.push_back(row_of_slot(type, slot));
+        rows.push_back(row_of_slot(type, slot, is_old));
         const auto counted = counts.find(slot);
         if (counted == counts.end()) continue;
         rows.back().count = is_lhist(type) ? counted->second : divided(counted->second, false, div);

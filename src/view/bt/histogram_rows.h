@@ -22,9 +22,10 @@ struct HistogramRow {
 };
 
 // The rows from the first slot that counted something to the last. A hist's counts are divided by
-// `div`; slots that the type does not have are left out.
+// `div`; slots that the type does not have are left out. `is_old`: as bpftrace 0.17 has them, see
+// Language.
 std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& counts,
-                                         std::uint64_t div = 1);
+                                         std::uint64_t div = 1, bool is_old = false);
 
 // A line each, with a bar.
 void append_rows(std::string& out, const std::vector<HistogramRow>& rows);

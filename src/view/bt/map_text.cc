@@ -175,7 +175,8 @@ void append_map(std::string& out, const ScriptMap& map, std::span<const MapEleme
         }
         out += map.value->has_slots() ? ":\n" : ": ";
         if (map.value->is_histogram())
-            append_rows(out, histogram_rows(*map.value, contents.parts[entry.parts], part.div));
+            append_rows(out, histogram_rows(*map.value, contents.parts[entry.parts], part.div,
+                                            writer.is_old()));
         else if (map.value->is(Kind::tseries))
             append_series(out, *map.value,
                           series_points(*map.value, contents.parts[entry.parts],
@@ -210,8 +211,8 @@ void append_map_json(std::string& out, const ScriptMap& map, std::span<const Map
             out += ": ";
         }
         if (map.value->is_histogram())
-            append_rows_json(out,
-                             histogram_rows(*map.value, contents.parts[entry.parts], part.div));
+            append_rows_json(out, histogram_rows(*map.value, contents.parts[entry.parts], part.div,
+                                                 writer.is_old()));
         else if (map.value->is(Kind::tseries))
             append_series_json(out, *map.value,
                                series_points(*map.value, contents.parts[entry.parts],

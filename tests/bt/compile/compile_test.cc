@@ -71,6 +71,35 @@ BOOST_AUTO_TEST_CASE(a_number_that_a_declared_variable_cannot_have_is_refused) {
     BOOST_TEST(mistakes_in("begin { let $a : uint8 = (uint8)300; $a = 255; $a += 1; }") == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_function_s_variables_are_told_as_they_are_written) {
+    BOOST_TEST(mistakes_in("fn f($a : int64) : int64 { return \"x\" } begin { print(f(1)) }") ==
+               "script:1:28: error: Type mismatch for $result: trying to assign value of type "
+               "'string[2]' when variable already contains a value of type 'int64'\n"
+               "fn f($a : int64) : int64 { return \"x\" } begin { print(f(1)) }\n"
+               "                           ^~~~~~~~~~");
+    BOOST_TEST(mistakes_in("fn f($a : int64) : int64 { return $a } begin { print(f(\"x\")) }") ==
+               "script:1:56: error: Type mismatch for $a: trying to assign value of type "
+               "'string[2]' when variable already contains a value of type 'int64'\n"
+               "fn f($a : int64) : int64 { return $a } begin { print(f(\"x\")) }\n"
+               "                                                       ^~~");
+}
+
+BOOST_AUTO_TEST_CASE(what_has_no_room_is_told_with_its_place) {
+    BOOST_TEST(mistakes_in("let @m = hash(0); begin { @m[1] = 1 }") ==
+               "script:1:15: error: a map has at least one entry\n"
+               "let @m = hash(0); begin { @m[1] = 1 }\n"
+               "              ^");
+    std::string many = "begin { ", all;
+    for (int i = 0; i < 100; ++i) {
+        many += cat("$a", i, " = nsecs; ");
+        all += cat("$a", i, ", ");
+    }
+    const std::string told = mistakes_in(cat(many, "print((", all, "1)) }"));
+    BOOST_TEST(told.starts_with("script:1:1: error: the generated code needs "), told);
+    BOOST_TEST(told.ends_with("hint: fewer values at a time: maps keep them from probe to probe"),
+               told);
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_told_where_they_are_with_what_helps) {
     BOOST_TEST(mistakes_in("begin { let $a : int9 = 1; }") ==
                "script:1:18: error: Cannot resolve unknown type \"int9\"\n"

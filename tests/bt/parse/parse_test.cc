@@ -90,6 +90,14 @@ BOOST_AUTO_TEST_CASE(lines_may_end_as_on_other_systems) {
                "      integer 2\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_byte_order_mark_is_skipped) {
+    const std::string tree = "probe\n  BEGIN 'BEGIN'\n  integer 1\n";
+    BOOST_TEST(told(input_of("\xef\xbb\xbf"
+                             "BEGIN { 1 }")) == tree);
+    BOOST_TEST(told(input_of("\xef\xbb\xbf#!/usr/bin/env bt\nBEGIN { 1 }")) == tree);
+    BOOST_TEST(told(input_of("\xef\xbb\xbf#define A 1\nBEGIN { A }")) == tree);
+}
+
 BOOST_AUTO_TEST_CASE(names_are_defined_in_front_of_the_script) {
     ParseInput input =
         input_of("#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)\nBEGIN { 1 }\n#endif\n");

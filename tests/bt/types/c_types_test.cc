@@ -51,10 +51,45 @@ C_PART(
     struct __attribute__((packed)) tight_bits { unsigned a:3; unsigned b:30; unsigned char c:7; unsigned short d:16; };
     struct empty {};
     struct flexible { int count; char rest[0]; };
+    struct floats { char a; float b; char c; double d; char e; long double f; char g; __int128 h; };
+    typedef int __attribute__((aligned(16))) spaced_t;
+    typedef struct { char a; } wide_t __attribute__((aligned(8)));
+    struct aligned { char a; char b __attribute__((aligned(8))); char c; spaced_t d; wide_t e; } __attribute__((aligned(64)));
+    struct aligned_bits { unsigned a:3; unsigned b:5 __attribute__((aligned(8))); char c; };
+    struct holds_aligned { char a; struct aligned b; };
+    struct packed_member { char a; int b __attribute__((packed)); long c __attribute__((packed, aligned(2))); __attribute__((aligned(32))) char d; };
+    struct __attribute__((packed, aligned(4))) tight_aligned { char a; long b; struct aligned c; int d __attribute__((aligned(8))); };
+    struct unnamed_enum { char a; enum { UNNAMED = 3, OTHER } b; char c; };
+    enum { SIZE = sizeof(int), POINTER = sizeof(char *) };
+    struct by_size { char a[sizeof(long) * 2]; char b[SIZE + POINTER]; short c[sizeof(number_t)]; };
     struct sizes { size_t a; ssize_t b; unsigned long long c; signed char d; long int e; unsigned short int f; };
 )
 #pragma GCC diagnostic pop
 // clang-format on
+
+#pragma pack(push, 2)
+namespace c {
+struct in_twos {
+    char a;
+    int b;
+    long c __attribute__((aligned(8)));
+    char d;
+    unsigned e : 30, f : 30;
+    char g;
+};
+#pragma pack(1)
+struct in_ones {
+    char a;
+    long b;
+    in_twos c;
+};
+#pragma pack(pop)
+struct in_none {
+    char a;
+    in_twos b;
+    long c;
+};
+}  // namespace c
 
 Script script_of(std::string text) {
     ParseInput input;
@@ -97,20 +132,27 @@ BOOST_AUTO_TEST_SUITE(bt_c_types)
 BOOST_AUTO_TEST_CASE(members_lie_where_the_compiler_puts_them) {
     using namespace c;
     const Expected expected[] = {
-        MEMBER(plain, a),        MEMBER(plain, b),         MEMBER(plain, c),
-        MEMBER(plain, d),        MEMBER(plain, e),         MEMBER(texts, name),
-        MEMBER(texts, other),    MEMBER(texts, bytes),     MEMBER(texts, rows),
-        MEMBER(pointers, next),  MEMBER(pointers, any),    MEMBER(pointers, text),
-        MEMBER(pointers, many),  MEMBER(pointers, array),  MEMBER(nested, inner),
-        MEMBER(nested, all),     MEMBER(nested, b),        MEMBER(mixed, b),
-        MEMBER(mixed, c),        MEMBER(mixed, d),         MEMBER(mixed, e),
-        MEMBER(mixed, f),        MEMBER(anonymous, x),     MEMBER(anonymous, y),
-        MEMBER(anonymous, s),    MEMBER(anonymous, l),     MEMBER(anonymous, z),
-        MEMBER(in_place, inner), MEMBER(in_place, either), MEMBER(tight, b),
-        MEMBER(tight, c),        MEMBER(tight, d),         MEMBER(holds_tight, b),
-        MEMBER(holds_tight, c),  MEMBER(flexible, rest),   MEMBER(bits_behind, c),
-        MEMBER(sizes, a),        MEMBER(sizes, b),         MEMBER(sizes, c),
-        MEMBER(sizes, d),        MEMBER(sizes, e),         MEMBER(sizes, f),
+        MEMBER(plain, a),         MEMBER(plain, b),         MEMBER(plain, c),
+        MEMBER(plain, d),         MEMBER(plain, e),         MEMBER(texts, name),
+        MEMBER(texts, other),     MEMBER(texts, bytes),     MEMBER(texts, rows),
+        MEMBER(pointers, next),   MEMBER(pointers, any),    MEMBER(pointers, text),
+        MEMBER(pointers, many),   MEMBER(pointers, array),  MEMBER(nested, inner),
+        MEMBER(nested, all),      MEMBER(nested, b),        MEMBER(mixed, b),
+        MEMBER(mixed, c),         MEMBER(mixed, d),         MEMBER(mixed, e),
+        MEMBER(mixed, f),         MEMBER(anonymous, x),     MEMBER(anonymous, y),
+        MEMBER(anonymous, s),     MEMBER(anonymous, l),     MEMBER(anonymous, z),
+        MEMBER(in_place, inner),  MEMBER(in_place, either), MEMBER(tight, b),
+        MEMBER(tight, c),         MEMBER(tight, d),         MEMBER(holds_tight, b),
+        MEMBER(holds_tight, c),   MEMBER(flexible, rest),   MEMBER(bits_behind, c),
+        MEMBER(floats, b),        MEMBER(floats, d),        MEMBER(floats, f),
+        MEMBER(floats, h),        MEMBER(aligned, b),       MEMBER(aligned, c),
+        MEMBER(aligned, d),       MEMBER(aligned, e),       MEMBER(aligned_bits, c),
+        MEMBER(holds_aligned, b), MEMBER(packed_member, b), MEMBER(packed_member, c),
+        MEMBER(packed_member, d), MEMBER(tight_aligned, b), MEMBER(tight_aligned, c),
+        MEMBER(tight_aligned, d), MEMBER(unnamed_enum, b),  MEMBER(unnamed_enum, c),
+        MEMBER(by_size, b),       MEMBER(by_size, c),       MEMBER(sizes, a),
+        MEMBER(sizes, b),         MEMBER(sizes, c),         MEMBER(sizes, d),
+        MEMBER(sizes, e),         MEMBER(sizes, f),
     };
     const Types types(kText);
     BOOST_TEST(types.mistakes.to_text() == "");
@@ -148,8 +190,59 @@ BOOST_AUTO_TEST_CASE(structures_have_the_compiler_s_sizes) {
     SIZE(tight_bits);
     SIZE(flexible);
     SIZE(sizes);
+    SIZE(floats);
+    SIZE(aligned);
+    SIZE(aligned_bits);
+    SIZE(holds_aligned);
+    SIZE(packed_member);
+    SIZE(tight_aligned);
+    SIZE(unnamed_enum);
+    SIZE(by_size);
 #undef SIZE
     BOOST_TEST(bytes("empty") == 0u);  // in C; C++ has 1
+}
+
+BOOST_AUTO_TEST_CASE(pragma_pack_limits_what_members_are_aligned_to) {
+    const Types types(
+        "#pragma pack(push, 2)\n"
+        "struct in_twos { char a; int b; long c __attribute__((aligned(8))); char d; "
+        "unsigned e : 30, f : 30; char g; };\n"
+        "#pragma pack(1)\n"
+        "struct in_ones { char a; long b; struct in_twos c; };\n"
+        "#pragma pack(pop)\n"
+        "struct in_none { char a; struct in_twos b; long c; };");
+    const Expected expected[] = {MEMBER(in_twos, b), MEMBER(in_twos, c), MEMBER(in_twos, d),
+                                 MEMBER(in_twos, g), MEMBER(in_ones, b), MEMBER(in_ones, c),
+                                 MEMBER(in_none, b), MEMBER(in_none, c)};
+    for (const Expected& one : expected)
+        BOOST_TEST(member(*types.structure(one.structure), one.member)->offset == one.offset,
+                   one.structure << '.' << one.member);
+    BOOST_TEST(types.structure("in_twos")->bytes == sizeof(c::in_twos));
+    BOOST_TEST(types.structure("in_ones")->bytes == sizeof(c::in_ones));
+    BOOST_TEST(types.structure("in_none")->bytes == sizeof(c::in_none));
+}
+
+BOOST_AUTO_TEST_CASE(a_layout_that_is_not_followed_is_refused) {
+    const auto refused = [](const char* text) {
+        try {
+            return script_of(cat(text, "\nBEGIN { exit(); }")), std::string("taken");
+        } catch (const Error& e) {
+            return std::string(e.what()).substr(0, std::string_view(e.what()).find('\n'));
+        }
+    };
+    BOOST_TEST(refused("struct a { int x __attribute__((mode(DI))); };") ==
+               "test.bt:1:33: error: the attribute 'mode' is not known here");
+    BOOST_TEST(refused("enum e { A } __attribute__((packed));") ==
+               "test.bt:1:1: error: a packed enum is not known here");
+    BOOST_TEST(refused("struct a { int x __attribute__((aligned(3))); };") ==
+               "test.bt:1:41: error: an alignment is a power of 2");
+    BOOST_TEST(refused("#pragma pack(pop)") ==
+               "test.bt:1:1: error: there is no pack(push) in front of it");
+    BOOST_TEST(refused("#pragma pack(3)") ==
+               "test.bt:1:1: error: members are packed to 1, 2, 4, 8 or 16 bytes");
+    BOOST_TEST(refused("#pragma pack(push, name, 4)") ==
+               "test.bt:1:1: error: this form of #pragma pack is not known here");
+    BOOST_TEST(refused("#pragma once") == "taken");
 }
 
 // The bits of a structure in which only this member is not 0, read as a program would read them.
@@ -191,6 +284,7 @@ BOOST_AUTO_TEST_CASE(bit_fields_lie_where_the_compiler_puts_them) {
     BITS(tight_bits, b, 0x3fffffffu);
     BITS(tight_bits, c, 127u);
     BITS(tight_bits, d, 0xffffu);
+    BITS(aligned_bits, b, 31u);
 #undef BITS
     // Signed ones: all bits set.
     BOOST_TEST(read_bits<c::bits>(*types.structure("bits"), "d",

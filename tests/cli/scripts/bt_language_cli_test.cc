@@ -1,6 +1,8 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <string>
 
+#include "base/cat.h"
 #include "cli/scripts/script_support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
@@ -23,6 +25,49 @@ BOOST_AUTO_TEST_CASE(a_program_that_calls_exit_does_not_run_again) {
         {"interval:us:20 { for ($i : 0..5) { @a++; if (@a == 7) { exit(); } } } end { @b = 1 }",
          "@a: 7\n@b: 1\n"},
     });
+}
+
+BOOST_AUTO_TEST_CASE(an_interval_in_hz_runs_so_often_in_a_second) {
+    const std::string out =
+        test::gpufs(
+            {"bt", "-q", "-e",
+             "interval:hz:200 { @++; if (@ == 20) { printf(\"%d\\n\", elapsed); exit() } }"})
+            .out;
+    const std::string first = out.substr(0, out.find('\n'));
+    BOOST_TEST_REQUIRE(!first.empty(), out);
+    BOOST_TEST(std::stoull(first) > 90'000'000u, out);  // 20 times 5 ms
+}
+
+BOOST_AUTO_TEST_CASE(a_constant_takes_the_sign_of_what_it_is_put_beside) {
+    check_outcomes({
+        {"begin { $a = (uint64)curtask; if (pid == 0) { $a = 0 } print($a > 4096) }", "true\n"},
+        {"begin { $a = 0; $a = (uint64)-2; print($a) }", "18446744073709551614\n"},
+        {"begin { @a[0] = 0; @a[1] = (uint64)-2 }", "@a[0]: 0\n@a[1]: 18446744073709551614\n"},
+        {"begin { @a[1] = (uint64)-2; @a[0] = 0 }", "@a[0]: 0\n@a[1]: 18446744073709551614\n"},
+        {"begin { $x = (uint64)-2; print((1 ? $x : 0, 0 ? 0 : $x)) }",
+         "(18446744073709551614, 18446744073709551614)\n"},
+        {"begin { @k[3] = 1; @k[(uint64)-2] = 2 }", "@k[3]: 1\n@k[18446744073709551614]: 2\n"},
+        {"begin { @m = max((uint64)-2); @m = max(5) }", "@m: 18446744073709551614\n"},
+        {"begin { @m = min(5); @m = min((uint64)-2) }", "@m: 5\n"},
+        {"begin { @s = sum((uint64)-3); @s = sum(1) }", "@s: 18446744073709551614\n"},
+        // What may be negative keeps its sign.
+        {"begin { @n = 0; @n--; $a = 5; $a = -1; print($a); $d = 0; $d -= 5; print($d) }",
+         "-1\n-5\n@n: -1\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(loops_go_over_averages_but_not_over_statistics) {
+    check_outcomes(
+        {{"begin { @a[1] = avg(10); @a[1] = avg(20); for ($kv : @a) { print($kv) } clear(@a) }",
+          "(1, 15)\n"}});
+    BOOST_TEST(test::script_refusal("begin { @s[1] = stats(10); for ($kv : @s) { print($kv) } }") ==
+               "stdin:1:39-41: ERROR: @s of type stats has no numbers to go through\n"
+               "HINT: print() shows it\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_map_that_was_deleted_prints_nothing) {
+    check_outcomes({{"begin { @d = 5; print(@d); delete(@d) }", ""},
+                    {"begin { print(@d); if (pid == 0) { @d = 1 } }", "@d: 0\n@d: 0\n"}});
 }
 
 BOOST_AUTO_TEST_CASE(begin_runs_before_all_others) {
@@ -155,6 +200,10 @@ BOOST_AUTO_TEST_CASE(a_script_may_mean_what_it_meant_to_bpftrace_0_17) {
         "\n\n@n: 0\n");
     BOOST_TEST(outcome("begin { @ = stats(-4); @a[1] = avg(5) }") ==
                "\n\n@: count 1, average -4, total -4\n\n@a[1]: 5\n\n");
+    BOOST_TEST(outcome("begin { @ = hist(1 << 40) }") ==
+               cat("\n\n@:\n[2G, 4G)               1 |", std::string(52, '@'), "|\n\n"));
+    BOOST_TEST(outcome("begin { @ = lhist(5, 0, 10, 1) }") ==
+               cat("\n\n@:\n[5, 6)                 1 |", std::string(52, '@'), "|\n\n"));
     const test::Ended attached =
         test::shell("BPFTRACE_LANGUAGE=0.17 $GPUFS bt -k -e 'begin { @[1] = 1; delete(@[2]) }'");
     BOOST_TEST(attached.out == "Attaching 1 probe...\n\n\n@[1]: 1\n");

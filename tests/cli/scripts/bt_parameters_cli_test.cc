@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_SUITE(bt_parameters)
 
 // Each function prints what it is given, and so does the script.
 BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
-    constexpr std::string_view kFunctions[] = {"many", "mixed", "crowded", "made", "linked"};
+    constexpr std::string_view kFunctions[] = {"many", "mixed",  "crowded",
+                                               "made", "linked", "refers"};
     for (const char* const build : {"parameters-O0", "parameters-O2"}) {
         const std::string file = test::Nest::build_file(build);
         const auto at = [&](const char* function) { return cat("uprobe:", file, ':', function); };
@@ -58,7 +59,10 @@ BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
                  at("linked"),
                  " { $n = args.node->next; printf(\"script linked %d %d %u %u %s %d\\n\", "
                  "args.node->value, $n->value, $n->low, $n->high, $n->name, $n->part.inner[1]) "
-                 "}")});
+                 "} ",
+                 at("refers"),
+                 " { printf(\"script refers %lx %d %d %ld\\n\", args.a, *args.a, args.node->value, "
+                 "*args.b) }")});
         BOOST_TEST(ended.status == 0, ended.err);
         for (const std::string_view function : kFunctions) {
             std::multiset<std::string> told;
@@ -69,6 +73,19 @@ BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
                        cat(build, '\n', ended.out));
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_name_of_cpp_is_of_all_its_overloads_and_may_be_a_pattern) {
+    const auto counted = [&](const char* name) {
+        const Ended ended = test::gpufs({"bt", "-q", "-c", program(), "-e",
+                                         cat("uprobe:", program(), ":cpp:\"", name,
+                                             "\" { @n++ } end { printf(\"hits %d\\n\", @n) }")});
+        return ended.out.substr(ended.out.find("hits "), 7);
+    };
+    BOOST_TEST(counted("ns::choose") == "hits 6\n");
+    BOOST_TEST(counted("ns::choose(int)") == "hits 3\n");
+    BOOST_TEST(counted("ns::choose*") == "hits 9\n");
+    BOOST_TEST(counted("ns::*s") == "hits 3\n");
 }
 
 BOOST_AUTO_TEST_CASE(all_parameters_of_a_function_are_a_record) {

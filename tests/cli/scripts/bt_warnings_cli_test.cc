@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "base/cat.h"
+#include "cli/scripts/script_support.h"
+#include "kernel/bpf/support.h"
 #include "kernel/host/kernel_version.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
@@ -46,6 +48,26 @@ BOOST_AUTO_TEST_CASE(an_index_that_an_array_does_not_have_is_told) {
         ": WARNING: Array access out of bounds. This can lead to unexpected results.\n";
     BOOST_TEST(ended.out == "4\n0\n\n\n", ended.err);
     BOOST_TEST(ended.err == cat("stdin:1:154-156", said, "stdin:1:189-191", said));
+}
+
+BOOST_AUTO_TEST_CASE(a_buffer_that_is_too_long_is_told) {
+    const Ended ended = run_of("begin { $b = buf(curtask, 2000) }");
+    BOOST_TEST(test::has(ended.err,
+                         "stdin:1:14-32: WARNING: buf() length is too long and will be shortened "
+                         "to 256 bytes (see max_strlen)\n"),
+               ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_range_that_is_cut_is_told,
+                     *ut::precondition(test::has_helper{BPF_FUNC_loop})) {
+    const Ended ended =
+        run_of("begin { $n = (int64)nsecs; for ($i : 0..$n) { if ($i > 3) { break } } }");
+    BOOST_TEST(ended.err ==
+               "stdin:1:41-43: WARNING: A loop has at most 8388608 turns. The range has more, and "
+               "those behind them are left out.\n");
+    BOOST_TEST(test::script_refusal("begin { for ($i : 0..8388609) { @ = $i } }") ==
+               "stdin:1:22-29: ERROR: a loop has at most 8388608 turns\n"
+               "HINT: a loop in a loop has more\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_without_an_end_is_refused_with_what_would_help) {
