@@ -46,7 +46,7 @@ SyscallSignature syscall_signature(const EventFormat& format);
 SyscallSignature unknown_signature();
 
 // The argument without what its type has no room for: a register's upper half is left over from
-// somebody. Sign-extended if is_negative().
+// somebody. Of what has a sign, the lower half is extended by it.
 std::uint64_t syscall_argument_value(SyscallArgument kind, std::uint64_t value);
 bool is_negative_argument(SyscallArgument kind, std::uint64_t value);
 // "AT_FDCWD", "0644", "NULL", "0x7ffd0c9e5a2c".
