@@ -15,7 +15,8 @@ class JsonPage {
 public:
     // `page` has below COMMANDS a tag "gpufs NAME" and the names of its objects, below OBJECTS a
     // subsection for each, with a tag `NAME " (TYPE)"` for each member. A TYPE is text, number,
-    // boolean, null or an object; "array of" one of these, or of two kinds with "and" between them; several with "or" between them;
+    // boolean, null or an object; "array of" one of these, or of two kinds with "and" between them;
+    // several with "or" between them;
     // ", optional" where the member may be absent. A member in italics stands for any name.
     explicit JsonPage(std::string_view page);
     // The one in man/.
