@@ -21,8 +21,6 @@ using Kind = Type::Kind;
 // afterwards, and where a range begins.
 constexpr std::size_t kContextAt = 8, kLeaveAt = 16, kBeginAt = 24, kLoopBytes = 32;
 constexpr std::int64_t kMostTurnsInCode = 128;
-constexpr const char* kCutRange =
-    "A loop has at most 8388608 turns. The range has more, and those behind them are left out.";
 
 }  // namespace
 
@@ -125,7 +123,9 @@ void ProbeCode::emit_called_range(const Stmt& stmt) {
     code_.branch(ir::Cmp::ge, ir::kS64, first, limit, is_empty);
     code_.assign(turns, code_.compute(ir::Op::sub, ir::kU64, limit, first));
     code_.branch(ir::Cmp::le, ir::kU64, turns, kMostTurns, is_small);
-    Output(*this, *stmt.limit).warn(kCutRange);
+    Output(*this, *stmt.limit)
+        .warn(cat("A loop has at most ", kMostTurns,
+                  " turns. The range has more, and those behind them are left out."));
     code_.assign(turns, kMostTurns);
     code_.bind(is_small);
     LoopFunction function(*this);

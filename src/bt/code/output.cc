@@ -142,10 +142,10 @@ ir::Temp ProbeCode::Output::send(SentRecord record, const std::vector<const Expr
     return in_.send(at, bytes);
 }
 
-void ProbeCode::Output::warn(const char* text) {
+void ProbeCode::Output::warn(std::string text) {
     SentRecord warning;
     warning.kind = SentRecord::Kind::warnf;
-    warning.text = text;
+    warning.text = std::move(text);
     send(std::move(warning), {});
 }
 

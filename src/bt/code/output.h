@@ -14,7 +14,7 @@ public:
     // print(); with a map that is cleared behind it.
     void print(bool clears = false);
     // A warning, which is told with the expression's place.
-    void warn(const char* text);
+    void warn(std::string text);
     // A record of these values; what the kernel says of it.
     ir::Temp send(SentRecord record, const std::vector<const Expr*>& values);
 

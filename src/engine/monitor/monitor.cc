@@ -142,8 +142,10 @@ void Monitor::attach() {
     }
     try {
         run(Kind::begin);
-        for (const Loaded& loaded : loaded_)
-            if (has_an_event_for_each_cpu(*loaded.how.site.target)) cpus_ = online_cpus();
+        if (std::ranges::any_of(loaded_, [](const Loaded& loaded) {
+                return has_an_event_for_each_cpu(*loaded.how.site.target);
+            }))
+            cpus_ = online_cpus();
         attach_from(0);
         for (Loaded& loaded : loaded_)
             if (const ProbeTarget& target = *loaded.how.site.target; target.kind == Kind::iter)

@@ -63,14 +63,6 @@ void MonitorReader::wake_for(int fd) const {
     watch(epoll_.get(), fd);
 }
 
-void MonitorReader::take(std::span<const std::byte> record, const VisitRecord& visit) {
-    const RecordLayout* layout = find_layout(monitor_.program(), record);
-    if (layout)
-        visit(*layout, whole_record(*layout, record, room_));
-    else
-        ++unknown_;
-}
-
 // Reads at most what the ring holds: if programs are faster than the visits, the other rings must
 // get their turn.
 template <class Ring>
@@ -80,7 +72,7 @@ void MonitorReader::drain_one(Ring& ring, const VisitRecord& visit) {
         const auto record = ring.next();
         if (!record) break;
         const std::span<const std::byte> payload = payload_of(*record);
-        take(payload, visit);
+        taker_.take(monitor_.program(), payload, visit);
         bytes += payload.size() + BPF_RINGBUF_HDR_SZ;
         ring.release_if_full();
     }
@@ -107,7 +99,7 @@ LossLedger MonitorReader::losses() const {
     for (const PerfRings& of : perf_rings_)
         for (const PerfRing& ring : of.rings) lost += ring.lost();
     LossLedger losses{{"records, a ring was full", lost},
-                      {"records of no declared layout", Loss::exactly(unknown_)}};
+                      {"records of no declared layout", Loss::exactly(taker_.unknown())}};
     losses.add(monitor_.missed());
     return losses;
 }

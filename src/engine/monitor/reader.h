@@ -44,7 +44,6 @@ public:
     LossLedger losses() const;
 
 private:
-    void take(std::span<const std::byte> record, const VisitRecord& visit);
     template <class Ring>
     void drain_one(Ring& ring, const VisitRecord& visit);
 
@@ -58,8 +57,7 @@ private:
     int stop_fd_;
     Fd epoll_;
     bool is_busy_ = false, is_filling_ = false;  // result of the last drain()
-    std::uint64_t unknown_ = 0;                  // records without a layout
-    std::vector<std::byte> room_;                // of a record that was sent short
+    RecordTaker taker_;
 };
 
 }  // namespace gpufs

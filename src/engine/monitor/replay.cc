@@ -56,14 +56,9 @@ Replay::Replay(Program program, PreparedProgram::Choice choice, TraceFile& file)
     const std::vector<int> cpus = file.cpus();
     world_.cpus = cpus.empty() ? 1 : static_cast<std::size_t>(cpus.back()) + 1;
     add_common_helpers(world_);
-    world_.on_record =
-        [this, room = std::vector<std::byte>()](std::span<const std::byte> record) mutable {
-            const RecordLayout* layout = find_layout(this->program(), record);
-            if (layout)
-                (*visit_)(*layout, whole_record(*layout, record, room));
-            else
-                ++unknown_;
-        };
+    world_.on_record = [this](std::span<const std::byte> record) {
+        taker_.take(this->program(), record, *visit_);
+    };
     context_ = world_.memory.add_read_only(VmMemory::Kind::context, {});
     make_maps();
     for (const PreparedProgram::Site& site : prepared_->sites()) load(site);
@@ -323,7 +318,7 @@ Loss Replay::lost() const {
 }
 
 LossLedger Replay::losses() const {
-    LossLedger losses{{"records of no declared layout", Loss::exactly(unknown_)},
+    LossLedger losses{{"records of no declared layout", Loss::exactly(taker_.unknown())},
                       {"events that the recording lost", lost()},
                       {"runs of interval programs in long gaps", Loss::exactly(left_out_)}};
     losses.add(file_.damage_losses());

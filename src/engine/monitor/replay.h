@@ -116,7 +116,7 @@ private:
     std::vector<std::uint64_t> kernel_stack_, user_stack_;
     std::vector<Loss> lost_;      // events lost in the recording, by stream
     std::uint64_t left_out_ = 0;  // interval runs skipped in long gaps
-    std::uint64_t unknown_ = 0;   // records without a layout
+    RecordTaker taker_;
 };
 
 }  // namespace gpufs

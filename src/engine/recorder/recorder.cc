@@ -14,6 +14,7 @@
 #include "engine/trace/raw_buffer.h"
 #include "kernel/host/pid_namespace.h"
 #include "kernel/host/proc_task.h"
+#include "kernel/tracefs/raw_pages.h"
 
 namespace gpufs {
 namespace {

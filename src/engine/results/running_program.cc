@@ -19,8 +19,7 @@ std::size_t least_bytes(const Layout& layout) {
                : layout.bytes;
 }
 
-}  // namespace
-
+// Null when the record is of none, or too short.
 const RecordLayout* find_layout(const Program& program, std::span<const std::byte> record) {
     std::uint32_t id = 0;
     if (record.size() >= sizeof id) std::memcpy(&id, record.data(), sizeof id);
@@ -29,14 +28,23 @@ const RecordLayout* find_layout(const Program& program, std::span<const std::byt
     return record.size() < least_bytes(layout.layout) ? nullptr : &layout;
 }
 
-std::span<const std::byte> whole_record(const RecordLayout& layout,
-                                        std::span<const std::byte> record,
-                                        std::vector<std::byte>& room) {
-    const std::size_t bytes = layout.layout.bytes;
-    if (record.size() >= bytes) return record.first(bytes);
-    room.assign(bytes, std::byte{});
-    std::ranges::copy(record, room.begin());
-    return room;
+}  // namespace
+
+void RecordTaker::take(const Program& program, std::span<const std::byte> record,
+                       const VisitRecord& visit) {
+    const RecordLayout* const layout = find_layout(program, record);
+    if (!layout) {
+        ++unknown_;
+        return;
+    }
+    const std::size_t bytes = layout->layout.bytes;
+    if (record.size() >= bytes) {
+        visit(*layout, record.first(bytes));
+        return;
+    }
+    room_.assign(bytes, std::byte{});
+    std::ranges::copy(record, room_.begin());
+    visit(*layout, room_);
 }
 
 std::string text_in(const RunningProgram& running, std::string_view map, std::uint64_t key) {

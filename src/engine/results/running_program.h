@@ -55,14 +55,18 @@ std::vector<std::vector<std::byte>> keys_as_contexts(const ProgramMap& map);
 using VisitRecord =
     std::function<void(const RecordLayout& layout, std::span<const std::byte> record)>;
 
-// Of which layout a record is that programs sent: its first member says so. Null when it is of
-// none, or too short for its layout: a mistake of the program. A SyscallRecord at its end may be
-// short of bytes of its texts.
-const RecordLayout* find_layout(const Program& program, std::span<const std::byte> record);
+// Takes the records that programs send.
+class RecordTaker {
+public:
+    // Visits a record with its layout, which its first member names. It is as long as the layout: a
+    // SyscallRecord at its end, which may be short of bytes of its texts, is given zeros behind it.
+    void take(const Program& program, std::span<const std::byte> record, const VisitRecord& visit);
+    // Records of no layout, or too short for theirs: a mistake of the program. Not visited.
+    std::uint64_t unknown() const noexcept { return unknown_; }
 
-// The record as long as its layout is: where it is shorter, with zeros behind it, in `room`.
-std::span<const std::byte> whole_record(const RecordLayout& layout,
-                                        std::span<const std::byte> record,
-                                        std::vector<std::byte>& room);
+private:
+    std::vector<std::byte> room_;
+    std::uint64_t unknown_ = 0;
+};
 
 }  // namespace gpufs

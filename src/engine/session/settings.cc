@@ -51,10 +51,8 @@ std::string buffer_text(const Tracefs& at) {
 
 // Whether this is the size in a new instance: 1408 KB, rounded up to whole sub-buffers by newer
 // kernels.
-bool is_default_buffer(const Tracefs& top, const std::vector<std::uint64_t>& sizes) {
+bool is_default_buffer(const Tracefs& top, std::uint64_t kb) {
     constexpr std::uint64_t kDefaultBytes = 1441792;
-    if (sizes.size() != 1) return false;
-    const std::uint64_t kb = sizes.front();
     if (kb == kDefaultBytes / 1024) return true;
     const auto header = top.read_if_readable("events/header_page");
     if (!header) return false;
@@ -218,17 +216,19 @@ std::vector<Setting> changed_settings(const Session& session) {
     std::vector<Setting> changed;
     for (const Setting& setting : all_settings(session)) {
         bool is_default = false;
-        if (setting.name == "buffer")
-            is_default = is_default_buffer(session.top(), read_buffer_kb(at));
-        else if (setting.name == "clock")
+        if (setting.name == "buffer") {
+            const std::vector<std::uint64_t> sizes = read_buffer_kb(at);
+            is_default = sizes.size() == 1 && is_default_buffer(session.top(), sizes.front());
+        } else if (setting.name == "clock") {
             is_default = setting.value == "local";
-        else if (setting.name == "pids")
+        } else if (setting.name == "pids") {
             is_default = setting.value == kNone;
-        else if (setting.name == "cpus")
+        } else if (setting.name == "cpus") {
             is_default = std::ranges::includes(parse_cpu_mask(first_line(at, "tracing_cpumask")),
                                                online_cpus());
-        else
+        } else {
             is_default = setting.value == on_off(is_on_by_default(setting.name));
+        }
         if (!is_default) changed.push_back(setting);
     }
     return changed;

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/read_at.h"
 #include "base/scan.h"
+#include "kernel/tracefs/raw_pages.h"
 
 namespace gpufs {
 namespace {
@@ -60,7 +61,7 @@ RawBuffer::RawBuffer(const Tracefs& tracefs) : layout_(page_layout(tracefs)) {
     for (const int cpu : numbers) {
         cpus_.emplace_back();
         const std::string directory = tracefs.path(cat("per_cpu/cpu", cpu));
-        cpus_.back().fd = open_file(directory + "/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
+        cpus_.back().fd = open_raw_pages(directory);
         cpus_.back().size_file = directory + "/buffer_size_kb";
         cpus_.back().stats = open_file(directory + "/stats", O_RDONLY);
         cpus_.back().at_start = read_counts(cpus_.back().stats);
@@ -94,16 +95,13 @@ bool RawBuffer::read_page(Cpu& cpu) {
     }
     page.resize(layout_.page_bytes);
     // The kernel hands over a page that is complete, and copies what is there of one that is not.
-    const ssize_t n = ::read(cpu.fd.get(), page.data(), page.size());
-    const int code = errno;
-    cpu.is_empty = n <= 0;
-    if (n <= 0) {
+    const std::size_t n = read_raw_page(cpu.fd.get(), page);
+    cpu.is_empty = n == 0;
+    if (cpu.is_empty) {
         spare_.push_back(std::move(page));
-        // ENODEV: a CPU that was never online has no buffer.
-        if (n == 0 || code == EAGAIN || code == EINTR || code == ENODEV) return false;
-        throw SysError(code, "read the trace buffer");
+        return false;
     }
-    page.resize(static_cast<std::size_t>(n));
+    page.resize(n);
     const RingPage walk(page, layout_);
     cpu.complete_to = std::max(cpu.complete_to, walk.first_timestamp());
     reached_ = std::max(reached_, cpu.complete_to);

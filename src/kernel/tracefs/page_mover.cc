@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <span>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "kernel/tracefs/raw_pages.h"
 
 namespace gpufs {
 namespace {
@@ -17,11 +18,6 @@ constexpr int kPipeBytes = 1 << 20;
 
 std::string writing() {
     return "write the recording";
-}
-
-// The buffer is empty. ENODEV: a CPU that was never online has no buffer.
-bool is_nothing(ssize_t n, int code) {
-    return n == 0 || (n == -1 && (code == EAGAIN || code == ENODEV));
 }
 
 // Takes from the text what is written, also if it throws.
@@ -52,10 +48,6 @@ private:
 
 }  // namespace
 
-Fd open_raw_pages(const std::string& cpu_directory) {
-    return open_file(cpu_directory + "/trace_pipe_raw", O_RDONLY | O_NONBLOCK);
-}
-
 PageMover::PageMover(std::size_t page_bytes) : page_bytes_(page_bytes) {
     make_pipe();
 }
@@ -70,20 +62,6 @@ void PageMover::make_pipe() {
     const int room = check(::fcntl(pipe_in_.get(), F_GETPIPE_SZ),
                            [] { return std::string("read the size of a pipe"); });
     pipe_bytes_ = static_cast<std::size_t>(room) / page_bytes_ * page_bytes_;
-}
-
-// Returns the bytes now in the pipe; 0 when the buffer is empty.
-std::size_t PageMover::splice_in(int raw, std::uint64_t most) {
-    ssize_t n = -1;
-    int code = 0;
-    do {
-        n = ::splice(raw, nullptr, pipe_in_.get(), nullptr,
-                     std::min<std::uint64_t>(pipe_bytes_, most), SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-        code = errno;
-    } while (n == -1 && code == EINTR);
-    if (is_nothing(n, code)) return 0;
-    if (n == -1) throw SysError(code, "take pages out of the trace buffer");
-    return static_cast<std::size_t>(n);
 }
 
 // Keeps the first part of a page that was begun in the file, the text behind it, and `held` bytes
@@ -147,17 +125,11 @@ void PageMover::splice_out(Target& to, std::size_t held) {
 // Copies one page with read(2): the one being written, or the rest of a partly read one.
 bool PageMover::read_part(int raw, Target& to) {
     copy_.resize(page_bytes_);
-    ssize_t n = -1;
-    int code = 0;
-    do {
-        n = ::read(raw, copy_.data(), copy_.size());
-        code = errno;
-    } while (n == -1 && code == EINTR);
+    const std::size_t n = read_raw_page(raw, std::as_writable_bytes(std::span(copy_)));
     to.has_part = false;
-    if (is_nothing(n, code)) return false;
-    if (n == -1) throw SysError(code, "read the trace buffer");
+    if (n == 0) return false;
     // Clear the rest: recordings consist of whole pages.
-    std::fill(copy_.begin() + n, copy_.end(), '\0');
+    std::fill(copy_.begin() + static_cast<std::ptrdiff_t>(n), copy_.end(), '\0');
     write(to, copy_);
     return true;
 }
@@ -169,7 +141,8 @@ bool PageMover::move_complete(int raw, Target& to, std::uint64_t most) {
     // Before Linux 6.1, splice(2) returns nothing for the rest of a partly read page.
     if (to.has_part && to.bytes < end) read_part(raw, to);
     while (to.bytes < end) {
-        const std::size_t held = splice_in(raw, end - to.bytes);
+        const std::size_t held = splice_raw_pages(
+            raw, pipe_in_.get(), std::min<std::uint64_t>(pipe_bytes_, end - to.bytes));
         if (held == 0) return false;
         splice_out(to, held);
     }

@@ -9,10 +9,6 @@
 
 namespace gpufs {
 
-// Opens a CPU's trace_pipe_raw; `cpu_directory` is per_cpu/cpuN of a tracefs directory. The
-// descriptor becomes readable when the buffer is filled to buffer_percent. Throws SysError.
-Fd open_raw_pages(const std::string& cpu_directory);
-
 // Moves the sub-buffers of trace buffers unchanged into a file: by splice(2) through a pipe,
 // without copying the bytes into this process, or by read(2) and write(2) if the file system does
 // not support splice. Moved data is consumed from the buffer. One pipe serves all CPUs in turn.
@@ -41,7 +37,6 @@ public:
 
 private:
     void make_pipe();
-    std::size_t splice_in(int raw, std::uint64_t most);
     void splice_out(Target& to, std::size_t held);
     void write(Target& to, std::string_view text, std::size_t held = 0);
     void keep_unwritten(const Target& to, std::string_view text, std::size_t held);
