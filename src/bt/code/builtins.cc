@@ -67,14 +67,15 @@ ir::Temp ProbeCode::register_value(const std::string& name, const SourceRef& at)
 
 // A parameter of a traced function, or of a raw tracepoint: 8 bytes each, in order; or of a
 // function of a program.
-Value ProbeCode::parameter_value(const Type::Field& field) {
+Value ProbeCode::parameter_value(const Type::Field& field, const SourceRef& at) {
     const auto found = std::ranges::find(instance_.parameters, field.name, &Type::Field::name);
     const auto index = static_cast<std::size_t>(found - instance_.parameters.begin());
     const auto& places = instance_.parameter_places;
     const bool is_there = places.empty() || places[index].kind != StaticArgument::Kind::unknown;
-    if (!field.type->is_scalar() || !is_there)
-        fail(instance_.points.front().at,
-             gpufs::cat("args.", field.name, " is passed by value and cannot be read"));
+    if (!field.type->is_scalar())
+        fail(at,
+             gpufs::cat("args.", field.name, " cannot be read: it is no integer and no pointer"));
+    if (!is_there) fail(at, gpufs::cat("where args.", field.name, " is passed is not known"));
     const ir::Temp word = places.empty() ? context_word(index * kWord)
                                          : append_static_argument(code_, *context_, places[index]);
     return number_value(code_.convert(word, ir_type(*field.type)), field.type);
@@ -84,7 +85,7 @@ Value ProbeCode::eval_args_member(const Expr& expr) {
     const TypePtr type = type_of(expr);
     if (!instance_.event) {
         const auto found = std::ranges::find(instance_.parameters, expr.text, &Type::Field::name);
-        Value value = parameter_value(*found);
+        Value value = parameter_value(*found, expr.at);
         value.type = type;
         return value;
     }
@@ -97,6 +98,7 @@ Value ProbeCode::eval_args_member(const Expr& expr) {
     value.type = type;
     value.field = &field;
     value.space = Space::kernel;
+    if (!field.is_dynamic()) value.most_bytes = field.size;
     return value;
 }
 
@@ -144,11 +146,11 @@ Value ProbeCode::eval_builtin(const Expr& expr) {
     if (name == "ctx") return of(*context_);
     if (name == "kstack" || name == "ustack") return eval_stack(type);
     if (name == "probe" && type->is(Kind::probe_name))
-        return of(shared_.add_name(instance_.points.front().text));
+        return of(shared_.add_name(probe_name(instance_.points.front())));
     if (name == "func" && type->is(Kind::probe_name)) return eval_func(expr, type);
     if (name == "retval") {
         if (!instance_.parameters.empty()) {
-            Value value = parameter_value(instance_.parameters.back());
+            Value value = parameter_value(instance_.parameters.back(), expr.at);
             value.type = type;
             return value;
         }

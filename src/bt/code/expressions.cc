@@ -290,9 +290,15 @@ Value ProbeCode::eval_member(const Expr& expr) {
     }
     const auto structure = shared_.table().structure(*value.type);
     Type::Field field = *member(*structure, expr.text);
+    const std::size_t bytes = field.type->bytes;
     // As the types pass has it: a text with room for its end, a pointer with its space.
     if (!field.bit_size) field.type = type_of(expr);
-    return field_at(value, field);
+    if (!field.type->is(Kind::string)) return field_at(value, field);
+    // It is read from the program's memory, too: what is behind its NUL may be anything.
+    if (value.bytes) value.remote = address_of(*std::exchange(value.bytes, std::nullopt));
+    Value text = field_at(value, field);
+    text.most_bytes = bytes;
+    return text;
 }
 
 Value ProbeCode::eval_index(const Expr& expr) {
@@ -304,7 +310,8 @@ Value ProbeCode::eval_index(const Expr& expr) {
     std::size_t stride = type.element ? type.element->bytes : element->bytes;
     if (type.is(Kind::pointer)) stride = stride_of(type, shared_.table());
     if (stride == 0) stride = kWord;
-    if (of.bytes || of.literal || of.is_task_name)
+    const bool is_text = element->is(Kind::string);
+    if (!is_text && (of.bytes || of.literal || of.is_task_name))
         return eval_own_index(of, *expr.operands[1], stride, element);
     const ir::Temp base = address_of(of);
     const ir::Operand index = number(*expr.operands[1]);
@@ -317,7 +324,9 @@ Value ProbeCode::eval_index(const Expr& expr) {
     }
     const ir::Temp at = code_.compute(ir::Op::add, ir::kU64, base,
                                       code_.compute(ir::Op::mul, ir::kU64, index, stride));
-    return remote_value(at, space_of(of), element);
+    Value found = remote_value(at, space_of(of), element);
+    if (is_text) found.most_bytes = type.element->bytes;
+    return found;
 }
 
 // An element of an array or text in the program's memory; zeros for one that it does not have.
@@ -366,8 +375,11 @@ Value ProbeCode::eval_unary(const Expr& expr) {
             return number_value(
                 code_.compute(ir::Op::bit_xor, ir_type(*type), number(of), ~std::uint64_t{0}),
                 type);
-        default:
-            return remote_value(address_of(of), space_of(of), type);
+        default: {
+            Value found = remote_value(address_of(of), space_of(of), type);
+            if (type->is(Kind::string)) found.most_bytes = of.type->element->bytes;
+            return found;
+        }
     }
 }
 
@@ -485,10 +497,12 @@ Value ProbeCode::eval_increment(const Expr& expr) {
     if (target.kind == Expr::Kind::map) {
         const TypedMap& map = map_of(target);
         const Key key = key_of(map, target.operands, 0);
-        const ir::Operand before = number(eval_element(map, key));
-        add_to(map, key, step);
-        const ir::Operand result =
-            expr.is_postfix ? before : code_.compute(ir::Op::add, ir::kU64, before, step);
+        const std::string function = shared_.fetch_function_of(map);
+        const ir::Temp before =
+            key ? code_.call(function, {address_of(*key), step}) : code_.call(function, {step});
+        const ir::Operand result = expr.is_postfix
+                                       ? ir::Operand(before)
+                                       : code_.compute(ir::Op::add, ir::kU64, before, step);
         return number_value(result, type);
     }
     const std::size_t which = instance_.uses.at(&target);

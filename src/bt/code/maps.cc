@@ -111,16 +111,20 @@ Value ProbeCode::eval_element(const TypedMap& map, const Key& key, const Expr* a
 Value ProbeCode::aggregated(const Type& type, ir::Temp entry) {
     const ir::Type as{kWord, type.is_signed};
     const auto word = [&](std::int64_t at) { return code_.load({entry, at}, as); };
-    std::optional<ir::Temp> number;
-    if (type.is(Kind::avg)) {
-        number = code_.compute(ir::Op::div, as, word(kWord), word(0));
-    } else if (type.is(Kind::min) || type.is(Kind::max)) {
-        number = code_.compute(ir::Op::bit_xor, ir::kU64, word(0),
-                               extreme_mask(type.is_signed, type.is(Kind::min)));
-    } else {
-        number = word(0);
-    }
-    return number_value(*number, integer_type(kWord, type.is_signed));
+    const auto of = [&](ir::Temp number) {
+        return number_value(number, integer_type(kWord, type.is_signed));
+    };
+    if (type.is(Kind::avg)) return of(code_.compute(ir::Op::div, as, word(kWord), word(0)));
+    if (!type.is(Kind::min) && !type.is(Kind::max)) return of(word(0));
+    // 0 where there was no value yet.
+    const ir::Temp number = code_.new_temp(as);
+    const ir::Label done = code_.new_label();
+    code_.assign(number, 0);
+    code_.branch(ir::Cmp::eq, ir::kU64, word(kWord), 0, done);
+    code_.assign(number, code_.compute(ir::Op::bit_xor, ir::kU64, word(0),
+                                       extreme_mask(type.is_signed, type.is(Kind::min))));
+    code_.bind(done);
+    return of(number);
 }
 
 void ProbeCode::update(const TypedMap& map, const Key& key, const Value& value) {

@@ -119,8 +119,14 @@ ir::Temp ProbeCode::read(const Local& to, ir::Operand bytes, ir::Temp from, Spac
 }
 
 // A text without a NUL in its bytes is cut.
-void ProbeCode::read_text(const Local& to, std::size_t bytes, ir::Temp from, Space space,
-                          TextEnd end) {
+void ProbeCode::read_text(const Local& to, std::size_t bytes, const Value& text, TextEnd end) {
+    const ir::Temp from = address_of(text);
+    const Space space = space_of(text);
+    if (const std::size_t most = text.most_bytes; most != 0 && most < bytes) {
+        zero(end == TextEnd::sent ? to.at(most) : to, end == TextEnd::sent ? bytes - most : bytes);
+        told_read(space, true, append_read_text(code_, space, address_of(to), most + 1, from));
+        return;
+    }
     if (end != TextEnd::sent) zero(to, bytes);
     if (end != TextEnd::exact) {
         told_read(space, true, append_read_text(code_, space, address_of(to), bytes + 1, from));
@@ -150,7 +156,7 @@ void ProbeCode::put_text(const Value& value, std::size_t bytes, const Local& to,
     if (value.literal) return put_literal(up_to_nul(*value.literal).substr(0, bytes), bytes, to);
     if (value.is_task_name) return put_task_name(bytes, to, end);
     const ScopedValue asking(asked_, value.reader ? value.reader : asked_);
-    if (!value.bytes) return read_text(to, bytes, address_of(value), space_of(value), end);
+    if (!value.bytes) return read_text(to, bytes, value, end);
     const std::size_t have = std::min(bytes, value.type->bytes);
     copy(*value.bytes, to, have);
     zero(to.at(have), bytes - have);

@@ -105,7 +105,7 @@ private:
     ir::Temp register_value(const std::string& name, const SourceRef& at);
     ir::Temp context_word(std::size_t offset);
     ir::Operand user_mode();
-    Value parameter_value(const Type::Field& field);
+    Value parameter_value(const Type::Field& field, const SourceRef& at);
     Value eval_context_member(const Expr& expr);
 
     // Whether two texts are equal up to `limit` bytes: jumps to the label where they are not.
@@ -127,7 +127,7 @@ private:
     // As append_read(): of the kernel or of the task; zeros where it cannot be read, which is told
     // if that is asked for.
     ir::Temp read(const Local& to, ir::Operand bytes, ir::Temp from, Space space);
-    void read_text(const Local& to, std::size_t bytes, ir::Temp from, Space space, TextEnd end);
+    void read_text(const Local& to, std::size_t bytes, const Value& text, TextEnd end);
     // The value as bytes of a type that holds it, in memory of its own or where it is.
     Local in_memory(const Value& value, const TypePtr& as);
     // Puts the value there, as that type.

@@ -54,6 +54,9 @@ public:
     bool deletes(const std::string& map) const { return deleted_.contains(map); }
     // The function that adds to it, as AggregateFunctions::define() has it.
     std::string add_function_of(const TypedMap& map);
+    // The function that adds to a number and gives what it was before: arguments: the key's
+    // address, of a map whose value has none; the number.
+    std::string fetch_function_of(const TypedMap& map);
     // The counter of what found no room in it.
     std::string refused_of_map(const TypedMap& map);
     // The function of slots of its histogram: argument: the number.

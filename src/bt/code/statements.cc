@@ -117,13 +117,13 @@ void ProbeCode::emit_assign(const Stmt& stmt) {
     if (!stmt.operation) {
         if (!is_map) return set_variable(instance_.uses.at(&target), eval(*stmt.value));
         const TypedMap& map = map_of(target);
-        const Value value = eval(*stmt.value);
+        const Value value = kept(eval(*stmt.value), target.operands);
         return update(map, key_of(map, target.operands, 0), value);
     }
     const BinaryOp op = *stmt.operation;
     std::optional<Value> variable;
     if (!is_map) variable = kept(eval_variable(instance_.uses.at(&target)), {&stmt.value, 1});
-    ir::Operand operand = number(*stmt.value);
+    ir::Operand operand = number(kept(eval(*stmt.value), target.operands));
     if (const std::size_t stride = stride_of(*type_of(target), shared_.table()); stride != 1)
         operand = code_.compute(ir::Op::mul, ir::kU64, operand, stride);
     if (is_map) {

@@ -175,7 +175,7 @@ Value ProbeCode::Calls::buf() {
     in_.zero(made, type_->bytes);
     std::size_t whole = most;
     if (from.type->is(Kind::array) || from.type->is(Kind::string))
-        whole = std::min(most, from.type->bytes);
+        whole = std::min(most, from.most_bytes != 0 ? from.most_bytes : from.type->bytes);
     const auto known = call_.operands.size() == 2 ? in_.constant(*call_.operands[1])
                                                   : std::optional<std::int64_t>(whole);
     ir::Operand length = static_cast<std::uint64_t>(

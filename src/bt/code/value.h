@@ -40,6 +40,8 @@ struct Value {
     std::optional<ir::Temp> remote;     // elsewhere: this address in `space`
     const Expr* reader = nullptr;       // of one elsewhere: what says so
     Space space = Space::kernel;
+    // Of a text elsewhere: how many bytes there are, after which others follow. 0: it has a NUL.
+    std::size_t most_bytes = 0;
     std::optional<std::string> literal;   // a text that is known
     const gpufs::Field* field = nullptr;  // text or an array in the event's record
     bool is_task_name = false;            // the helper writes it where it is to be

@@ -64,6 +64,7 @@ public:
         if (name == "max_strlen") {
             auto complaint = number(name, value, 1, kMostStringBytes);
             if (!complaint) options_.types.string_bytes = align_up(number_, kWord);
+            has_string_bytes_ = has_string_bytes_ || !complaint;
             return complaint;
         }
         if (name == "max_map_keys") return put(name, value, options_.types.map_entries);
@@ -86,11 +87,18 @@ public:
         else if (name == "show_debug_info")
             options_.output.shows_lines = is_on;
         else if (name == "str_trunc_trailer")
-            options_.output.cut_string_trailer = value;
+            options_.output.cut_string_trailer = *(trailer_ = value);
         else if (std::ranges::find(kWithoutEffect, name) == std::end(kWithoutEffect) &&
                  !name.starts_with("unstable_"))
             return gpufs::cat(given, ": not a known configuration option");
         return std::nullopt;
+    }
+
+    // What 0.17 has where nothing else is asked for.
+    void finish() {
+        if (!options_.types.is_old) return;
+        if (!has_string_bytes_) options_.types.string_bytes = 64;
+        options_.output.cut_string_trailer = trailer_.value_or("");
     }
 
 private:
@@ -146,6 +154,8 @@ private:
 
     CompileOptions& options_;
     std::uint64_t number_ = 0;
+    bool has_string_bytes_ = false;
+    std::optional<std::string> trailer_;
 };
 
 // The members of the record that config() is: numbers, booleans and texts.
@@ -241,6 +251,7 @@ CompileOptions with_config(CompileOptions options, const Script& script,
         if (const auto complaint = reader.read(name, value))
             throw UsageError(gpufs::cat(variable, ": ", *complaint));
     }
+    reader.finish();
     return options;
 }
 

@@ -241,7 +241,8 @@ TypePtr Inference::whole(const TypePtr& type) {
 TypePtr Inference::as_value(TypePtr type) const {
     if (!type->is(Kind::string)) return type;
     if (type->bytes == 0) return string_type(in_.options.string_bytes);
-    return string_type(align_up(std::min(type->bytes, in_.options.string_bytes - 1) + 1, kWord));
+    const std::size_t characters = std::min(type->bytes, in_.options.string_bytes - 1);
+    return told_as(string_type(align_up(characters + 1, kWord)), type->bytes);
 }
 
 std::vector<std::string> Inference::names_of_args() const {

@@ -381,7 +381,7 @@ TypePtr TypeTable::derive(TypePtr inner, const TypeName& name, Space space) cons
     std::size_t first = has_size_behind(name) ? 1 : 0, count = name.dimensions.size();
     if (count != 0 && name.pointers == 0 && is_plain_char(name)) {
         if (name.dimensions[count - 1] > kMostTypeBytes) return nullptr;
-        type = string_type(name.dimensions[--count]);
+        type = char_array_type(name.dimensions[--count]);
     }
     for (; count > first; --count) {
         const std::uint64_t elements = name.dimensions[count - 1];

@@ -42,6 +42,20 @@ TypePtr merged_integers(const TypePtr& a, const TypePtr& b) {
     return std::make_shared<const Type>(std::move(both));
 }
 
+// Null where they point to what is not alike. A pointer to nothing known goes with all.
+TypePtr merged_pointers(const TypePtr& a, const TypePtr& b) {
+    const auto is_plain = [](const Type& type) {
+        return !type.element || type.element->is(Kind::none);
+    };
+    if (is_plain(*a) || is_plain(*b)) return is_plain(*a) ? b : a;
+    const Type &of = *a->element, &other = *b->element;
+    if (of.kind != other.kind) return nullptr;
+    if (of.is(Kind::structure))
+        return of.name == other.name || of.name.empty() || other.name.empty() ? a : nullptr;
+    if (of.is(Kind::pointer)) return merged_pointers(a->element, b->element) ? a : nullptr;
+    return of.bytes == other.bytes ? a : nullptr;
+}
+
 // Of what maps accumulate: one of the two.
 const TypePtr& merged_signs(const TypePtr& a, const TypePtr& b) {
     if (a->has_any_sign != b->has_any_sign) return a->has_any_sign ? b : a;
@@ -102,7 +116,7 @@ TypePtr merged(const TypePtr& a, const TypePtr& b) {
         case Kind::tuple:
             return merged_tuples(*a, *b);
         case Kind::pointer:
-            return a->element && !a->element->is(Kind::none) ? a : b;
+            return merged_pointers(a, b);
         case Kind::kernel_stack:
         case Kind::user_stack:
             return a->map == b->map && a->form == b->form ? a : nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cat.h"
 #include "bt/syntax/constant.h"
 #include "bt/syntax/literals.h"
 #include "bt/syntax/mistake.h"
@@ -37,10 +38,17 @@ std::optional<std::string> argument_text(const Expr& expr) {
     return of.text.substr(std::min<std::uint64_t>(from.number, of.text.size()));
 }
 
+std::string probe_name(const AttachPoint& point) {
+    const std::size_t colon = point.text.find(':');
+    return colon == std::string::npos
+               ? point.text
+               : gpufs::cat(name_of(point.provider), point.text.substr(colon));
+}
+
 std::optional<std::string> known_probe_text(const Expr& expr, const Instance& instance) {
     if (expr.kind != Expr::Kind::identifier) return std::nullopt;
     const AttachPoint& point = instance.points.front();
-    if (expr.text == "probe") return point.text;
+    if (expr.text == "probe") return probe_name(point);
     const bool is_one = instance.points.size() == 1 && !point.has_glob();
     if (expr.text == "func" && is_one) return point.name;
     return std::nullopt;

@@ -23,6 +23,8 @@ std::optional<std::string> literal_of(const Expr& expr);
 
 // An argument's text: of $N, and of $N + n, which is the text from its n-th byte on.
 std::optional<std::string> argument_text(const Expr& expr);
+// "profile:hz:99", however its provider was written.
+std::string probe_name(const AttachPoint& point);
 // That of `probe`, and of `func` where the instance has one function.
 std::optional<std::string> known_probe_text(const Expr& expr, const Instance& instance);
 

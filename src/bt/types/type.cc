@@ -157,6 +157,12 @@ TypePtr string_type(std::size_t bytes) {
     return std::make_shared<const Type>(make_type(Kind::string, bytes));
 }
 
+TypePtr char_array_type(std::size_t count) {
+    Type made = make_type(Kind::string, count);
+    made.count = count;
+    return std::make_shared<const Type>(std::move(made));
+}
+
 TypePtr buffer_type(std::size_t bytes) {
     return std::make_shared<const Type>(make_type(Kind::buffer, sizeof(std::uint32_t) + bytes));
 }

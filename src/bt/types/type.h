@@ -85,7 +85,7 @@ struct Type {
     // sign of what is merged with it.
     bool has_any_sign = false;
     TypePtr element;
-    std::size_t count = 0;
+    std::size_t count = 0;  // array, tseries; string: of an array of characters
     unsigned clock =
         kMonotonic;    // integer: which clock it is a time of, if it is one: as of a timestamp
     std::string name;  // structure: "task_struct"; integer: the enum's, may be empty
@@ -134,7 +134,8 @@ TypePtr none_type();
 TypePtr integer_type(std::size_t bytes, bool is_signed);
 TypePtr boolean_type();
 TypePtr string_type(std::size_t bytes);
-TypePtr buffer_type(std::size_t bytes);  // of the contents
+TypePtr char_array_type(std::size_t count);  // a text in a structure, which is nowhere cut
+TypePtr buffer_type(std::size_t bytes);      // of the contents
 TypePtr pointer_type(TypePtr to, Space space);
 TypePtr array_type(TypePtr element, std::size_t count);
 // An array of so many uint8: what is no number of C's. none_type() without bytes.

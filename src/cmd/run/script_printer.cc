@@ -184,7 +184,8 @@ void ScriptPrinter::print_map(const bt::ScriptMap& map, bt::MapPart part, bool c
 
 void ScriptPrinter::print_map(const bt::SentRecord& record, bt::Bytes bytes) {
     bt::MapPart part;
-    part.zero_if_empty = script_map(record.map).is_always_there;
+    part.zero_if_empty =
+        script_map(record.map).is_always_there || script_.output.language == bt::Language::newest;
     const auto number = [&](std::size_t i) {
         const bt::SentValue& value = record.values[i];
         return bt::number_of(*value.type, bytes.subspan(value.offset));

@@ -106,7 +106,7 @@ TypePtr KernelTypes::make_type(Source& source, std::uint32_t id) {
             return pointer_type(target_of(source, type.element), Space::kernel);
         case BtfType::Kind::array:
             if (source.btf->type(type.element).kind == BtfType::Kind::character)
-                return string_type(type.count);
+                return char_array_type(type.count);
             return array_type(type_of(source, type.element), type.count);
         case BtfType::Kind::enumeration: {
             Type made = *integer_type(type.size, type.is_signed);

@@ -211,7 +211,7 @@ TypePtr ProgramTypes::type_of(const DwarfType& given, int depth) {
         case DwarfKind::array: {
             const DwarfType element = type.target();
             const std::uint64_t count = type.count().value_or(0);
-            if (element.stripped().is_char()) return string_type(count);
+            if (element.stripped().is_char()) return char_array_type(count);
             return array_type(type_of(element, depth + 1), count);
         }
     }

@@ -35,12 +35,8 @@ Bound hist_bound(const Type& type, std::uint32_t slot) {
     return out;
 }
 
-Bound lhist_bound(const Type& type, std::uint32_t slot) {
+Bound lhist_bound(const Type& type, std::int64_t number) {
     constexpr std::int64_t kKilo = 1024, kMega = kKilo * kKilo;
-    // The product alone may be 2^63 or more.
-    const auto number =
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(type.low) +
-                                  std::uint64_t{slot} * static_cast<std::uint64_t>(type.step));
     if (type.step % kKilo != 0) return plain_bound(number);
     Bound out{number, cat(number), false};
     if (number == 0) return out;
@@ -51,13 +47,20 @@ Bound lhist_bound(const Type& type, std::uint32_t slot) {
     return out;
 }
 
+// The end of a lhist's slot.
+std::int64_t lhist_end(const Type& type, std::uint32_t slot) {
+    // The product alone may be 2^63 or more.
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(type.low) +
+                                     std::uint64_t{slot} * static_cast<std::uint64_t>(type.step));
+}
+
 bool is_lhist(const Type& type) {
     return type.is(Type::Kind::lhist);
 }
 
 HistogramRow row_of_slot(const Type& type, std::uint32_t slot, bool is_old) {
     const auto bound = [&](std::uint32_t of) {
-        return is_lhist(type) ? lhist_bound(type, of) : hist_bound(type, of);
+        return is_lhist(type) ? lhist_bound(type, lhist_end(type, of)) : hist_bound(type, of);
     };
     HistogramRow row;
     const Bound end = bound(slot);
@@ -67,7 +70,8 @@ HistogramRow row_of_slot(const Type& type, std::uint32_t slot, bool is_old) {
         row.label = cat("(..., ", end.text, ')');
         return row;
     }
-    const Bound begin = bound(slot - 1);
+    // 0.17 has the last row begin at the end, also where a step goes beyond it.
+    const Bound begin = is_open && is_old ? lhist_bound(type, type.high) : bound(slot - 1);
     row.first = begin.number;
     const bool is_single = !(is_old && is_lhist(type)) && begin.is_plain && end.is_plain &&
                            begin.number + 1 == end.number;

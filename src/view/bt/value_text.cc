@@ -174,7 +174,8 @@ void ValueWriter::write(std::string& out, const Type& type, Bytes bytes, How how
         case Kind::string: {
             const std::string_view text = string_of(type, bytes);
             out += text;
-            if (text.size() == type.bytes && !text.empty()) out += tables_.cut_trailer;
+            if (text.size() == type.bytes && type.count == 0 && !text.empty())
+                out += tables_.cut_trailer;
             return;
         }
         case Kind::buffer:

@@ -65,9 +65,54 @@ BOOST_AUTO_TEST_CASE(loops_go_over_averages_but_not_over_statistics) {
                "HINT: print() shows it\n");
 }
 
-BOOST_AUTO_TEST_CASE(a_map_that_was_deleted_prints_nothing) {
-    check_outcomes({{"begin { @d = 5; print(@d); delete(@d) }", ""},
+BOOST_AUTO_TEST_CASE(a_map_that_was_deleted_is_not_shown_at_the_end) {
+    check_outcomes({{"begin { @d = 5; delete(@d) }", ""},
+                    // The reader comes to it when the value is gone.
+                    {"begin { @d = 5; print(@d); delete(@d) }", "@d: 0\n"},
                     {"begin { print(@d); if (pid == 0) { @d = 1 } }", "@d: 0\n@d: 0\n"}});
+}
+
+BOOST_AUTO_TEST_CASE(a_scalar_map_without_a_value_is_zero) {
+    check_outcomes({
+        // At the end, what was emptied is not shown.
+        {"begin { @c = count(); @d = 4; print(@c); clear(@c); print(@c); clear(@c); delete(@d); "
+         "print(@d) }",
+         "@c: 1\n@c: 0\n@d: 0\n"},
+        {"begin { print(((int64)@m, (int64)@n, @n > 5)); if (pid == 0) { @m = max(1); @n = min(1) "
+         "} }",
+         "(0, 0, false)\n@m: 0\n@n: 0\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_value_is_what_it_was_before_its_key_was_made) {
+    check_outcomes({
+        {"begin { $x = 7; @m[$x++] = $x }", "@m[7]: 7\n"},
+        {"begin { $i = 2; @m[$i] = 1; @m[$i++] += $i }", "@m[2]: 3\n"},
+        {"begin { print((@c++, ++@c, @k[5]--, --@k[5], @c)) }",
+         "(0, 2, 0, -2, 2)\n@c: 2\n@k[5]: -2\n"},
+    });
+}
+
+// Two CPUs never get one number: the value comes from the addition itself.
+BOOST_AUTO_TEST_CASE(a_number_that_is_counted_up_is_given_once, *ut::label("pure")) {
+    for (const char* script : {"begin { $v = @x++; print($v) }", "begin { print(++@k[pid]) }"})
+        BOOST_TEST(test::gpufs({"bt", "-d", "asm", "-e", script}).out.find("atomic_fetch_add") !=
+                       std::string::npos,
+                   script);
+}
+
+BOOST_AUTO_TEST_CASE(a_pointer_to_something_else_is_a_mistake) {
+    const std::string types = "struct b { int x; } struct a { int y; } ";
+    BOOST_TEST(test::script_refusal(types + "begin { $x = (struct a *)1; $x = (struct b *)2 }") ==
+               "stdin:1:69-87: ERROR: Type mismatch for $x: trying to assign value of type 'struct "
+               "b *' when variable already contains a value of type 'struct a *'\n");
+    check_outcomes(
+        {{"struct a { int y; } begin { $x = (void *)1; $x = (struct a *)2; print($x) }", "0x2\n"}});
+}
+
+BOOST_AUTO_TEST_CASE(a_probe_has_one_name) {
+    check_outcomes({{"i:ms:10 { @[probe] = 1; exit() }", "@[interval:ms:10]: 1\n"},
+                    {"p:hz:500 { print(probe); exit() }", "profile:hz:500\n"}});
 }
 
 BOOST_AUTO_TEST_CASE(begin_runs_before_all_others) {
@@ -206,6 +251,10 @@ BOOST_AUTO_TEST_CASE(a_script_may_mean_what_it_meant_to_bpftrace_0_17) {
                cat("\n\n@:\n[2G, 4G)               1 |", std::string(52, '@'), "|\n\n"));
     BOOST_TEST(outcome("begin { @ = lhist(5, 0, 10, 1) }") ==
                cat("\n\n@:\n[5, 6)                 1 |", std::string(52, '@'), "|\n\n"));
+    BOOST_TEST(outcome("begin { @ = lhist(9, 0, 10, 3) }") ==
+               cat("\n\n@:\n[10, ...)              1 |", std::string(52, '@'), "|\n\n"));
+    BOOST_TEST(outcome("begin { print((config.max_strlen, config.str_trunc_trailer)) }") ==
+               "(64, )\n\n\n");
     const test::Ended attached =
         test::shell("BPFTRACE_LANGUAGE=0.17 $GPUFS bt -k -e 'begin { @[1] = 1; delete(@[2]) }'");
     BOOST_TEST(attached.out == "Attaching 1 probe...\n\n\n@[1]: 1\n");

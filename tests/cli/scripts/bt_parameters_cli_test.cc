@@ -106,6 +106,28 @@ BOOST_AUTO_TEST_CASE(all_parameters_of_a_function_are_a_record) {
     BOOST_TEST(has(ended.out, "@[GREEN, 97]: 3\n"), ended.out);
 }
 
+// In front of others, and without a NUL.
+BOOST_AUTO_TEST_CASE(a_text_of_a_structure_ends_where_its_array_does) {
+    const Ended ended = test::gpufs(
+        {"bt", "-q", "-c", program(), "-e",
+         cat("struct Cut { long next; int value; short bits; char name[3]; char rest[2][2]; } "
+             "uprobe:",
+             program(),
+             ":linked { $p = (struct Cut *)((struct Cut *)arg0)->next; $s = *$p; $i = 1; "
+             "printf(\"%s %d %d %d\\n\", $p->name, strlen($p->name), $p->name == \"sec\", "
+             "sizeof($p->name)); print(buf($p->name)); print(strcontains($p->name, \"on\")); "
+             "print(($s.name, strlen($s.name), $s.name == \"sec\", $s.name == \"second\")); "
+             "print(($p->rest[0], $p->rest[$i], $s.rest[0], $s.rest[$i])); print($s); "
+             "@[$p->name] = $s.name; exit() }")});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.out,
+                   "sec 3 1 3\nsec\nfalse\n(sec, 3, true, false)\n"
+                   "(on, d, on, d)\n{ .next = 0, .value = 1, .bits = 269, "
+                   ".name = sec, .rest = [on,d] }\n"),
+               ended.out);
+    BOOST_TEST(has(ended.out, "@[sec]: sec\n"), ended.out);
+}
+
 BOOST_AUTO_TEST_CASE(types_of_the_program_come_before_those_of_the_kernel) {
     const std::string at = cat("uprobe:", program(), ":linked ");
     const auto printed = [&](const std::string& script) {
@@ -168,7 +190,7 @@ BOOST_AUTO_TEST_CASE(what_debug_information_does_not_tell_is_refused) {
                cat("ERROR: there is no argument 'zz' at ", at,
                    ":many\nHINT: its arguments are a, b, c, d, e, f, g, h\n"));
     BOOST_TEST(refusal(":mixed { print(args.real) }") ==
-               "ERROR: args.real is passed by value and cannot be read\n");
+               "ERROR: args.real cannot be read: it is no integer and no pointer\n");
     BOOST_TEST(
         refusal("@parameters.cc:1 { print(1) }")
             .starts_with(

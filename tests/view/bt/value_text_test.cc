@@ -68,6 +68,7 @@ BOOST_AUTO_TEST_CASE(each_type_has_its_text_and_its_json) {
         {string_type(8), text_bytes("a \"b\"", 8), "a \"b\"", "\"a \\\"b\\\"\""},
         {string_type(8), text_bytes("a\n\\\x01", 8), "a\n\\\x01", "\"a\\n\\\\\\u0001\""},
         {string_type(3), text_bytes("abc", 3), "abc..", "\"abc..\""},
+        {char_array_type(3), text_bytes("abc", 3), "abc", "\"abc\""},
         {string_type(4), text_bytes("abc", 4), "abc", "\"abc\""},
         {buffer_type(4), Sample().add(3U).text("h\n\xff", 4).bytes(), "h\\x0a\\xff",
          "[104,10,255]"},
