@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "base/cat.h"
@@ -156,8 +157,14 @@ std::string table_of_percentiles(const MapDeclaration& map, const ReportRows& ro
     return text(std::size(kLeftOut), screen);
 }
 
-// A row for all stacks of one key, and below it their tree.
-std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
+// "and 12 more: 4.5 ms"
+std::string more_text(const MapDeclaration& map, const StackGroup& left_out) {
+    return cat("and ", left_out.stacks,
+               " more: ", quantity_text(left_out.weight, false, stack_unit(map)), '\n');
+}
+
+// A row for all stacks of one key, and below it their tree. Of the stacks, `most` are drawn.
+std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows, std::size_t most,
                             const KeyPlans& plans, ValueWriter& values, const Screen& screen,
                             TrendTexts trends) {
     struct Group {
@@ -188,14 +195,24 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows,
     std::vector<Table::Column> columns = fact_columns(map.aggregation, key_columns(plans));
     if (!trends.empty()) columns.push_back({"TREND", Table::Align::newest});
     Table table(std::move(columns));
-    for (Group& group : groups) {
+    std::vector<StackGroup> weights;
+    for (const Group& group : groups) weights.push_back(group.tree.all());
+    const std::vector<std::size_t> shares = share_out(weights, most);
+    StackGroup left_out;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (shares[i] == 0) {
+            left_out.weight += weights[i].weight;
+            left_out.stacks += weights[i].stacks;
+            continue;
+        }
+        Group& group = groups[i];
         for (const Fact& fact : facts_of(map.aggregation, group.words))
             group.cells.push_back(fact_text(map, fact));
         if (!trends.empty()) group.cells.push_back(std::move(group.trend));
         table.add(group.cells);
-        table.add_below(group.tree.to_text(stack_unit(map), screen));
+        table.add_below(group.tree.to_text(stack_unit(map), screen, shares[i]));
     }
-    return table.to_text(screen);
+    return cat(table.to_text(screen), left_out.stacks == 0 ? "" : more_text(map, left_out));
 }
 
 // Maps that keep data: a row a value, and where there are several, by CPU.
@@ -280,14 +297,19 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
                         ValueWriter& values, const Screen& screen,
                         std::span<const std::string> trends) {
     if (rows.entries.empty()) return report.says_none ? none_text(map, report) : std::string();
-    std::size_t left_out = 0;
-    if (report.top != 0 && rows.entries.size() > report.top) {
-        left_out = rows.entries.size() - report.top;
-        rows.entries.truncate(report.top);
-    }
     const KeyPlans plans(map, rows.key);
     const bool is_data = map.aggregation.kind == Aggregate::none;
     const bool is_drawn = map.aggregation.is_histogram();
+    const std::size_t most = report.top == 0 ? std::numeric_limits<std::size_t>::max() : report.top;
+    if (!is_data && !is_drawn && !plans.stacks.empty() && !is_single(map))
+        return cat(report.title, '\n',
+                   table_of_stacks(map, rows, most, plans, values, screen, trends));
+    StackGroup left_out;
+    for (std::size_t i = most; i < rows.entries.size(); ++i) {
+        ++left_out.stacks;
+        left_out.weight += weight_of(map.aggregation, rows.entries[i].words);
+    }
+    if (left_out.stacks != 0) rows.entries.truncate(most);
     if (is_single(map) && !is_data && !is_drawn)
         return single_line(map, report, rows.entries[0], rows.during_ns, trends);
     std::string text = cat(report.title, '\n');
@@ -297,12 +319,12 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
         text += histograms(map, rows, plans, values, screen);
     else if (is_data)
         text += table_of_data(map, rows, plans, values, screen, trends);
-    else if (plans.stacks.empty())
-        text += table_of_facts(map, rows, plans, values, screen, trends);
     else
-        text += table_of_stacks(map, rows, plans, values, screen, trends);
-    if (left_out != 0) text += cat("and ", left_out, " more\n");
-    return text;
+        text += table_of_facts(map, rows, plans, values, screen, trends);
+    if (left_out.stacks == 0) return text;
+    const bool is_total =
+        map.aggregation.kind == Aggregate::count || map.aggregation.kind == Aggregate::sum;
+    return cat(text, is_total ? more_text(map, left_out) : cat("and ", left_out.stacks, " more\n"));
 }
 
 }  // namespace gpufs

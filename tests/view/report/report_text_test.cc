@@ -262,6 +262,41 @@ BOOST_AUTO_TEST_CASE(stacks_are_a_tree_or_folded_lines) {
                "a;7;[no stack] 1\n");
 }
 
+// The largest one is not hidden by one that has fewer stacks.
+BOOST_AUTO_TEST_CASE(rows_of_stacks_are_those_of_all_and_share_the_room_for_them) {
+    Reported samples(
+        ".map s stack_trace max 8\n"
+        ".map m hash key { comm str8, k kstack(s) }, value count,\n"
+        "       report \"Samples\" by comm k sort count top 3");
+    ValueNames names;
+    names.kernel = [](std::uint64_t at, ValueNames::Place) { return cat("k", at); };
+    names.frames = [](std::string_view, std::int32_t id) {
+        const auto n = static_cast<std::uint64_t>(id);
+        return std::vector<std::uint64_t>{n, n / 10, 1};
+    };
+    samples.name(names);
+    const auto add = [&](const char* comm, std::int32_t k, std::uint64_t count) {
+        samples.add(samples.key().text("comm", comm).set("k", k), {count});
+    };
+    for (std::int32_t k = 20; k < 30; ++k) add("big", k, 10);
+    add("small", 20, 30);
+    add("tiny", 30, 1);
+    BOOST_TEST(samples.text() ==
+               "Samples\n"
+               "COMM   COUNT\n"
+               "big      100\n"
+               "       100  k1\n"
+               "            k2\n"
+               "        10    k20\n"
+               "        10    k21\n"
+               "        80    and 8 more\n"
+               "small     30\n"
+               "        30  k1\n"
+               "            k2\n"
+               "            k20\n"
+               "and 1 more: 1\n");
+}
+
 BOOST_AUTO_TEST_CASE(only_maps_with_stacks_have_folded_lines) {
     Reported calls(".map m hash key str16, value count");
     calls.add(calls.key().text("key", "make"), {3});
