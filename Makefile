@@ -106,7 +106,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work gpufs-services-work late-timer statements parameters-O0 parameters-O2 chains chains-static chains-plugin.so tableless \
+            gpufs-vulkan-work gpufs-services-work late-timer statements parameters-O0 parameters-O2 chains chains-lld chains-static chains-plugin.so tableless \
             thread-variables thread-variables-fixed thread-variables.so thread-variables-near.so thread-variables-other.so)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
@@ -124,9 +124,11 @@ $(B)/probed $(B)/probed-fixed: tests/programs/probed.cc
 # Programs whose stacks have no frame pointers. On arm64, one whose return addresses are signed.
 SIGNED := $(if $(IS_ARM64),-mbranch-protection=standard)
 $(B)/chains:        MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdynamic $(SIGNED)
+# Its code begins in a page of the file that other segments have, too.
+$(B)/chains-lld:    MODE = -std=c++20 -O2 -fomit-frame-pointer -pie -fPIE -rdynamic -fuse-ld=lld $(SIGNED)
 $(B)/chains-static: MODE = -std=c++20 -O3 -fomit-frame-pointer -static -w
 $(B)/chains-plugin.so: MODE = -O2 -fomit-frame-pointer -shared -fPIC $(SIGNED)
-$(B)/chains $(B)/chains-static: tests/programs/chains.cc
+$(B)/chains $(B)/chains-lld $(B)/chains-static: tests/programs/chains.cc
 $(B)/tableless: MODE = -x c -O1 -static -nostdlib -fno-stack-protector -fno-asynchronous-unwind-tables \
                        -fno-omit-frame-pointer -fno-optimize-sibling-calls
 $(B)/tableless: tests/programs/tableless.c
@@ -209,7 +211,7 @@ $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-chec
 		-c $< -o $@.d/variables.o
 	$(Q)$(compiler) $(optimized) $(or $(addprefix -,$(call variant,pie static)),-no-pie) -Wl,--build-id $(if $(call variant,packed),-gz) \
 		$@.d/variables.o -o $@
-	$(Q)$(if $(call variant,package),llvm-dwp-19 -e $@ -o $@.dwp && rm $@.d/variables.dwo)
+	$(Q)$(if $(call variant,package),timeout 60 llvm-dwp-19 -e $@ -o $@.dwp && rm $@.d/variables.dwo)
 	$(Q)$(if $(call variant,apart),$(CROSS)objcopy --only-keep-debug $@ $@.debug && \
 		$(CROSS)strip --strip-all $@ && $(CROSS)objcopy --add-gnu-debuglink=$@.debug $@)
 
@@ -221,12 +223,13 @@ $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXX
 # One file that runs on any Linux box of this architecture, built in a folder of its own. All but HOT
 # is compiled for size. Warnings are off: those of -Os are false, and the usual build shows the others.
 # max-inline-insns-size: g++ counts a call that makes a string_view of a literal as one instruction
-# shorter than the same inlined, but it is longer.
+# shorter than the same inlined, but it is longer. The four that follow it make code longer, too.
 #
 # No exception passes through the C libraries: they are linked without the tables for that. Of them,
 # nothing is called that would look for plugins, scan text by sscanf(), or ask for addresses of names.
 # All text is in bytes: nothing calls setlocale(), converts between character sets or prints wide text.
-SMALL_CXXFLAGS := -Os -fno-omit-frame-pointer --param max-inline-insns-size=1 -fno-pie -flto=auto
+SMALL_CXXFLAGS := -Os -fno-omit-frame-pointer --param max-inline-insns-size=1 -fno-jump-tables \
+                  -fno-thread-jumps -fno-partial-inlining -fno-ivopts -fno-pie -flto=auto
 C_LIBS := c $(LDLIBS:-l%=%)
 UNUSED := __isoc99_sscanf dlopen dlsym dlclose dlerror __res_vinit __res_iclose __vfwprintf_internal \
           $(addprefix __gconv_,find_shlib release_shlib load_conf load_cache lookup_cache release_cache \

@@ -61,8 +61,10 @@ UserUnwinder::File UserUnwinder::read(MappedFiles::Id id, const MappedFiles& fil
         made.first_page = table.first_page;
         made.pages = table.pages();
         made.number = *number;
+        // Only they are mapped to run. Others may be in the same pages of the file.
         for (const GElf_Phdr& segment : elf.segments())
-            made.segments.push_back({segment.p_offset, segment.p_filesz, segment.p_vaddr});
+            if ((segment.p_flags & PF_X) != 0)
+                made.segments.push_back({segment.p_offset, segment.p_filesz, segment.p_vaddr});
     } catch (const Error&) {
         // Not a program: it has no table.
     } catch (const std::bad_alloc&) {
