@@ -84,7 +84,13 @@ Rows powers_of_two(std::span<const std::uint64_t> counts) {
     return rows;
 }
 
-Rows rows_of(const Aggregation& how, Buckets buckets) {
+// Bucket 0 of powers of two has all that is less, too.
+bool has_less_than_zero(const Aggregation& how, Buckets buckets) {
+    return how.is_signed && how.kind != Aggregation::Kind::linear && !buckets.empty() &&
+           buckets.front().number == 0 && static_cast<std::int64_t>(buckets.front().least) < 0;
+}
+
+Rows bounded_rows(const Aggregation& how, Buckets buckets) {
     if (how.kind == Aggregation::Kind::log2) {
         std::array<std::uint64_t, 65> counts{};
         for (const HistogramBucket& one : buckets) counts[power_of(one.number)] += one.count;
@@ -99,6 +105,12 @@ Rows rows_of(const Aggregation& how, Buckets buckets) {
                                   ? linear_bucket(how, i, how.buckets())
                                   : power_bucket_bounds(how.sub_bits, i));
     for (const HistogramBucket& one : buckets) rows.counts[one.number - first] += one.count;
+    return rows;
+}
+
+Rows rows_of(const Aggregation& how, Buckets buckets) {
+    Rows rows = bounded_rows(how, buckets);
+    if (has_less_than_zero(how, buckets)) rows.bounds.front().from.reset();
     return rows;
 }
 

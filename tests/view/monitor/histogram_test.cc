@@ -132,6 +132,20 @@ BOOST_AUTO_TEST_CASE(log2_is_drawn_in_powers_of_two) {
                "[8E, 16E) 1\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_row_of_zero_that_has_less_says_so) {
+    Aggregation how;
+    how.kind = Aggregation::Kind::log2;
+    how.is_signed = true;
+    const auto row = [&](std::int64_t least) {
+        return rows_of(
+            histogram_text(how, buckets_of({{0, 3}}, static_cast<std::uint64_t>(least)), "n"));
+    };
+    BOOST_TEST(row(0) == "n count\n[0] 3\n");
+    BOOST_TEST(row(-9) == "n count\n(..., 1) 3\n");
+    BOOST_TEST(histogram_json(how, buckets_of({{0, 3}}, ~std::uint64_t{0})) ==
+               R"([{"from":null,"to":1,"count":3}])");
+}
+
 BOOST_AUTO_TEST_CASE(a_percentile_is_exact_at_the_ends_of_a_bucket_and_its_middle_between) {
     const std::vector<HistogramBucket> buckets{
         {1, 949, 949, 1, 1}, {40, 40, 1800, 44, 46}, {50, 10, 740, 72, 76}, {60, 1, 90, 90, 90}};
