@@ -340,9 +340,9 @@ BOOST_AUTO_TEST_CASE(two_runs_are_compared) {
     BOOST_TEST(ran.status == 0, ran.err);
     BOOST_TEST(ran.out ==
                "before 100, now 200\n"
-               "BEFORE     NOW   CHANGE  FRAME\n"
-               "50.00%  25.00%  -25.00%  read\n"
-               "50.00%  75.00%  +25.00%  write\n");
+               "BEFORE   SHARE  NOW   SHARE   CHANGE  FRAME\n"
+               "    50  50.00%   50  25.00%  -25.00%  read\n"
+               "    50  50.00%  150  75.00%  +25.00%  write\n");
     check_xml(svg);
     BOOST_TEST(!has(read_file(svg), ">12 ("));  // a process's id
     BOOST_TEST(has(read_file(svg), cat("<title>from ", before, " to ", now, "</title>")));
@@ -353,8 +353,8 @@ BOOST_AUTO_TEST_CASE(two_runs_are_compared) {
     const Ended piped = test::shell(cat("cat ", now, " | $GPUFS diff ", before, " - --top 1"));
     BOOST_TEST(piped.out ==
                    "before 100, now 200\n"
-                   "BEFORE     NOW   CHANGE  FRAME\n"
-                   "50.00%  25.00%  -25.00%  read\n"
+                   "BEFORE   SHARE  NOW   SHARE   CHANGE  FRAME\n"
+                   "    50  50.00%   50  25.00%  -25.00%  read\n"
                    "and 1 more\n",
                piped.err);
 }

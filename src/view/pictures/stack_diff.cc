@@ -90,11 +90,13 @@ std::string diff_text(const StackDiff& diff, std::size_t top, Controls controls,
     std::erase_if(changes, [](const StackDiff::Change& change) { return change.grown == 0; });
     if (changes.empty()) return text + "no function's share changed\n";
     const std::size_t shown = top == 0 ? changes.size() : std::min(top, changes.size());
-    Table table({{"BEFORE"}, {"NOW"}, {"CHANGE"}, {"FRAME", Table::Align::left}});
+    Table table(
+        {{"BEFORE"}, {"SHARE"}, {"NOW"}, {"SHARE"}, {"CHANGE"}, {"FRAME", Table::Align::left}});
     for (std::size_t i = 0; i < shown; ++i) {
         const StackDiff::Change& change = changes[i];
-        table.add({percent_text(change.before, before), percent_text(change.now, now),
-                   signed_percent(change.grown), printable(change.frame, controls)});
+        table.add({grouped(change.before), percent_text(change.before, before), grouped(change.now),
+                   percent_text(change.now, now), signed_percent(change.grown),
+                   printable(change.frame, controls)});
     }
     text += table.to_text(screen);
     if (shown < changes.size()) text += cat("and ", changes.size() - shown, " more\n");

@@ -35,8 +35,8 @@ struct StackDiff {
 // The `top` largest changes (0: all), below the totals:
 //
 //   before 1,000, now 1,200
-//   BEFORE     NOW   CHANGE  FRAME
-//   10.00%  15.00%   +5.00%  vfs_read
+//   BEFORE   SHARE  NOW   SHARE   CHANGE  FRAME
+//      100  10.00%  180  15.00%   +5.00%  vfs_read
 //
 // Those that did not change are left out.
 std::string diff_text(const StackDiff& diff, std::size_t top, Controls controls,

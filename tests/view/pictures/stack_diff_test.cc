@@ -24,13 +24,13 @@ BOOST_AUTO_TEST_CASE(functions_are_compared_by_their_own_share) {
                 "main;read 100\nmain;write 40\nmain;copy 40\nmain;read;copy 20\n");
     BOOST_TEST(diff_text(diff, 0, Controls::escaped) ==
                "before 100, now 200\n"
-               "BEFORE     NOW   CHANGE  FRAME\n"
-               "10.00%  30.00%  +20.00%  copy\n"
-               "40.00%  20.00%  -20.00%  write\n");
+               "BEFORE   SHARE  NOW   SHARE   CHANGE  FRAME\n"
+               "    10  10.00%   60  30.00%  +20.00%  copy\n"
+               "    40  40.00%   40  20.00%  -20.00%  write\n");
     BOOST_TEST(diff_text(diff, 1, Controls::escaped) ==
                "before 100, now 200\n"
-               "BEFORE     NOW   CHANGE  FRAME\n"
-               "10.00%  30.00%  +20.00%  copy\n"
+               "BEFORE   SHARE  NOW   SHARE   CHANGE  FRAME\n"
+               "    10  10.00%   60  30.00%  +20.00%  copy\n"
                "and 1 more\n");
 }
 
