@@ -76,13 +76,13 @@ std::vector<std::string> copies_of(const std::string& function, KernelFacts& mac
     return copies;
 }
 
-std::string near_function(const std::string& path, std::string_view name) {
-    std::vector<std::string> names;
-    Found<std::vector<ElfFunction>> all = functions_in(path, "*");
-    if (auto* functions = std::get_if<0>(&all))
-        for (ElfFunction& one : *functions) names.push_back(std::move(one.name));
-    if (names.empty()) return "it is stripped; install its debug symbols, or give 0xOFFSET";
-    return did_you_mean(name, names);
+std::string near_function(const std::string& path, const std::string& name) {
+    std::optional<std::string> hint;
+    try {
+        hint = hint_for_function(path, name);
+    } catch (const Error&) {  // nothing is said of it
+    }
+    return hint.value_or("it is stripped; install its debug symbols, or give 0xOFFSET");
 }
 
 bool takes(std::string_view& text, std::string_view end) {

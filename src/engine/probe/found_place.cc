@@ -64,13 +64,11 @@ std::string versions_hint(const std::string& file, std::string_view name) {
 }
 
 UsageError no_function(const std::string& file, const std::string& name) {
-    std::vector<std::string> names;
-    for (ElfFunction& one : find_functions(file, "*")) names.push_back(std::move(one.name));
     std::string hint = versions_hint(file, name);
-    if (hint.empty()) hint = did_you_mean(name, names);
     if (hint.empty())
-        hint = names.empty() ? "it is stripped: give the offset in the file, such as 0x1230"
-                             : "'nm' and 'nm -D' list what it has";
+        hint = hint_for_function(file, name)
+                   .value_or("it is stripped: give the offset in the file, such as 0x1230");
+    if (hint.empty()) hint = "'nm' and 'nm -D' list what it has";
     return UsageError(cat("'", file, "' has no function '", name, "'"), hint);
 }
 

@@ -7,6 +7,7 @@
 #include "base/cat.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "lang/symbols/function_name.h"
 #include "lang/symbols/kernel_functions.h"
@@ -49,6 +50,7 @@ std::vector<ElfFunction> find_readable_functions(const std::string& path, const 
 std::vector<ElfFunction> find_functions_named(const std::string& path, const std::string& name) {
     std::vector<ElfFunction> functions = find_functions(path, name);
     if (!functions.empty()) return functions;
+    if (is_glob(name) && name.find("::") != name.npos) return find_readable_functions(path, name);
     functions = functions_with(path, name);
     std::set<std::string> signatures;
     for (const ElfFunction& one : functions)
@@ -58,6 +60,21 @@ std::vector<ElfFunction> find_functions_named(const std::string& path, const std
     for (const std::string& one : signatures) quoted.push_back(cat('\'', one, '\''));
     throw UsageError(cat("'", path, "' has ", signatures.size(), " functions '", name, "'"),
                      cat("choose one: ", listed_names(std::move(quoted))));
+}
+
+std::optional<std::string> hint_for_function(const std::string& path, const std::string& name) {
+    const std::string end = cat("::", name);
+    std::set<std::string> longer;
+    std::vector<std::string> symbols;
+    for (ElfFunction& one : find_functions(path, "*")) {
+        std::string readable = function_name(one.name);
+        if (readable.ends_with(end)) longer.insert(cat('\'', readable, '\''));
+        symbols.push_back(std::move(one.name));
+    }
+    if (symbols.empty()) return std::nullopt;
+    if (longer.empty()) return did_you_mean(name, symbols);
+    if (longer.size() == 1) return cat("did you mean ", *longer.begin(), '?');
+    return cat("it has ", listed_names({longer.begin(), longer.end()}));
 }
 
 }  // namespace gpufs
