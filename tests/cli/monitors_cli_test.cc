@@ -199,6 +199,18 @@ BOOST_AUTO_TEST_CASE(faults_counts_each_page_that_is_touched) {
     BOOST_TEST(all < 5000);  // and what it took to start
 }
 
+// It has no events that could tell of it.
+BOOST_AUTO_TEST_CASE(who_is_blocked_all_the_time_is_told_with_what_tells_more) {
+    const Ended ended = test::shell(
+        "sleep 100 & until grep -q '(sleep) S' /proc/$!/stat; do :; done; "
+        "$GPUFS run off-cpu -p $! --duration 50ms; kill $!; echo $!");
+    const std::string pid = ended.out.substr(ended.out.find('\n') + 1);
+    BOOST_TEST(ended.out.starts_with("nothing counted\n"), ended.out);
+    BOOST_TEST(has(ended.err, cat("hint: ", pid.substr(0, pid.find('\n')),
+                                  " is blocked; 'gpufs watch --why -p ")),
+               ended.err);
+}
+
 BOOST_AUTO_TEST_CASE(off_cpu_adds_up_what_a_task_sleeps) {
     const Told told({"off-cpu"}, work({"sleeps", "10", "20"}));
     const long long slept = number_behind(told.err(), "slept "), seen = test::traced_of(10);

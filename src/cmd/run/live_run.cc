@@ -409,12 +409,31 @@ int LiveRun::finish() {
     for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
     if (const std::string note = gpus_ ? gpus_->note() : ""; !note.empty()) ctx_.err.line(note);
     if (freeze_on_) ctx_.err.line(freeze_on_->end_text());
+    if (monitor_printer_ && monitor_printer_->is_empty() && choices_.all_scripts().empty())
+        tell_who_is_blocked();
     monitor_.detach();
     if (const std::string line = loop_.command_end(); !line.empty()) ctx_.err.line(line);
     ctx_.out.flush();
     ctx_.err.flush();
     return loop_.exit_status(
         status(status_of(choices_.strict, losses, printer_->exit_status().value_or(kOk))));
+}
+
+// Who does nothing has no events.
+void LiveRun::tell_who_is_blocked() {
+    for (const int pid : choices_.pids) {
+        const bool is_process = proc::tgid(pid) == pid;
+        const std::vector<int> threads = is_process ? proc::threads(pid) : std::vector{pid};
+        const auto is_blocked = [](int tid) {
+            const auto stat = proc::stat(tid);
+            return stat && std::string_view("SDTt").find(stat->state) != std::string_view::npos;
+        };
+        if (threads.empty() || !std::ranges::all_of(threads, is_blocked)) continue;
+        const std::string who =
+            threads.size() == 1 ? cat(pid, " is blocked")
+                                : cat("all ", threads.size(), " threads of ", pid, " are blocked");
+        ctx_.err.line(cat("hint: ", who, "; 'gpufs watch --why -p ", pid, "' tells where"));
+    }
 }
 
 int LiveRun::status(int status) const {

@@ -48,6 +48,7 @@ private:
     void loop();
     void iterate();
     void finish_page();
+    void tell_who_is_blocked();
     int finish();
     void take(const RecordLayout& layout, std::span<const std::byte> record);
     void tick();
