@@ -1,4 +1,5 @@
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <filesystem>
@@ -43,6 +44,26 @@ Told told_of_work(const std::vector<std::string>& monitor, const std::vector<std
     return Told(Child(setup).wait());
 }
 
+// The same of work that runs already, and waits to be asked. COMMAND begins when all is attached:
+// it asks, and waits until the work has ended. It opens the pipe for the end first, or that may be
+// gone before. Whose process is named has unwind tables from the begin on.
+Told told_of_running_work(const std::string& monitor, const std::string& task, bool is_named) {
+    const test::TempFolder place;
+    const std::string ask = place / "ask", end = place / "end";
+    Child::Setup setup;
+    setup.argv = {"/bin/sh", "-c",
+                  cat("mkfifo ", ask, " ", end, "; exec 3<>", end, "; exec ", work(), " ", task,
+                      " 0<>", ask)};
+    setup.environment = {cat("LD_LIBRARY_PATH=", folder(), "services")};
+    Child working(setup);
+    BOOST_TEST_REQUIRE(working.wait_for_output("ready", std::chrono::minutes(5)));
+    std::vector<std::string> words{monitor, "--all"};
+    if (is_named) words.push_back(cat("pid=", working.pid()));
+    Told told(words, {"/bin/sh", "-c", cat("exec 3<", end, "; echo >", ask, "; cat <&3")});
+    BOOST_TEST(working.wait().status == 0);
+    return told;
+}
+
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(service_monitors, *ut::precondition(test::has_file{"uprobe_events"}))
 
@@ -55,15 +76,23 @@ std::ostream& operator<<(std::ostream& out, const Left& left) {
     return out << left.count << " of " << left.bytes << " bytes";
 }
 
+// What is left that has the function in its stack.
+std::vector<Json> rows_by(const Told& told, const std::string& function) {
+    std::vector<Json> rows = told.rows("left", {});
+    std::erase_if(rows, [&](const Json& row) {
+        return std::ranges::none_of(row["key"]["user"].items, [&](const Json& frame) {
+            return frame.text.find(function) != std::string::npos;
+        });
+    });
+    return rows;
+}
+
 Left left_by(const Told& told, const std::string& function) {
     Left left;
-    for (const Json& row : told.rows("left", {}))
-        for (const Json& frame : row["key"]["user"].items)
-            if (frame.text.find(function) != std::string::npos) {
-                left.count += row["count"].number();
-                left.bytes += row["sum"].number();
-                break;
-            }
+    for (const Json& row : rows_by(told, function)) {
+        left.count += row["count"].number();
+        left.bytes += row["sum"].number();
+    }
     return left;
 }
 
@@ -92,6 +121,47 @@ BOOST_AUTO_TEST_CASE(leaks_tells_of_the_kernel_where_asked) {
     long long bytes = 0;
     for (const Json& row : told.rows("left_in", {})) bytes += row["sum"].number();
     BOOST_TEST(bytes > 0);
+}
+
+long long open_by(const Told& told, const std::string& function) {
+    long long count = 0;
+    for (const Json& row : rows_by(told, function)) count += row["count"].number();
+    return count;
+}
+
+BOOST_AUTO_TEST_CASE(fds_tells_what_is_not_closed_by_stack) {
+    const Told told = told_of_running_work("fds", "descriptors 40", true);
+    BOOST_TEST(open_by(told, "::opens_for_good ") == 40);
+    BOOST_TEST(open_by(told, "::opens_and_closes ") == 0);
+    BOOST_TEST(open_by(told, "::puts_one_over_another ") == 2);
+    BOOST_TEST(open_by(told, "::copies_one ") == 2);
+    BOOST_TEST(open_by(told, "::makes_pairs ") == 5);
+    BOOST_TEST(open_by(told, "::makes_kinds ") == 6);
+    BOOST_TEST(open_by(told, "::accepts ") == 1);
+    BOOST_TEST(open_by(told, "::closes_a_range ") == 1);
+    BOOST_TEST(open_by(told, "::opens_for_the_parent ") == 1);
+    BOOST_TEST(open_by(told, "::opens ") == 40 + 1 + 1);  // none of the thread's
+}
+
+BOOST_AUTO_TEST_CASE(fds_tells_what_a_command_does_not_close_by_call) {
+    const Told told({"fds"}, {"/bin/sh", "-c", cat("exec ", work(), " descriptors 40 </dev/null")});
+    const auto count = [&](const char* call) {
+        return told.sum("left", {{"comm", "gpufs-services-"}, {"call", call}}, "count");
+    };
+    BOOST_TEST(count("openat") == 40 + 1 + 2 + 1);
+    BOOST_TEST(count("memfd_create") == 1);
+    BOOST_TEST(count("timerfd_create") == 1);
+    BOOST_TEST(count("socketpair") == 1);
+    BOOST_TEST(count("fcntl") == 1);
+    BOOST_TEST(count("socket") == 0);
+    BOOST_TEST(told.sum("ages", {{"call", "memfd_create"}}, "min") > 0);
+}
+
+BOOST_AUTO_TEST_CASE(fds_tells_only_what_is_open_for_long_where_asked) {
+    const Told told({"fds", "older=1h"},
+                    {"/bin/sh", "-c", cat("exec ", work(), " descriptors 2 </dev/null")});
+    BOOST_TEST(told.rows("left", {}).empty());
+    BOOST_TEST(told.rows("ages", {}).empty());
 }
 
 BOOST_AUTO_TEST_CASE(dns_tells_each_name_and_what_came_of_it) {
@@ -128,21 +198,8 @@ BOOST_AUTO_TEST_CASE(sql_tells_slow_queries_of_clients) {
     BOOST_TEST(told.sum("took_us", {{"end", "client"}}, "count") == 24);
 }
 
-// COMMAND begins when all is attached: it asks the server, and waits until that has ended. It opens
-// the pipe for the end first, or the server may be gone before.
 BOOST_AUTO_TEST_CASE(sql_tells_queries_of_a_server_that_runs_already) {
-    const test::TempFolder place;
-    const std::string ask = place / "ask", end = place / "end";
-    Child::Setup setup;
-    setup.argv = {
-        "/bin/sh", "-c",
-        cat("mkfifo ", ask, " ", end, "; exec 3<>", end, "; exec ", work(), " serve 0<>", ask)};
-    setup.environment = {cat("LD_LIBRARY_PATH=", folder(), "services")};
-    Child server(setup);
-    BOOST_TEST_REQUIRE(server.wait_for_output("ready", std::chrono::minutes(5)));
-    const Told told({"sql", "--all"},
-                    {"/bin/sh", "-c", cat("exec 3<", end, "; echo >", ask, "; cat <&3")});
-    server.wait();
+    const Told told = told_of_running_work("sql", "serve", false);
     for (const char* query : {"UPDATE t SET a = 1", "SELECT 1", "SELECT 2"})
         BOOST_TEST(told.records("slow", {{"query", query}, {"end", "server"}}).size() == 1u);
     BOOST_TEST(told.sum("took_us", {{"end", "server"}}, "count") == 3);
