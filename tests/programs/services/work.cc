@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -15,9 +16,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "programs/static_probe.h"
@@ -99,6 +103,14 @@ void* volatile kept = nullptr;
 }
 [[gnu::noinline]] void makes(int count) {
     for (int i = 0; i < count; ++i) kept = new char[24];
+}
+
+// Says that it runs, and waits for a line or the end of its input.
+void waits_to_be_asked() {
+    std::puts("ready");
+    std::fflush(stdout);
+    char line = 0;
+    works::check(::read(STDIN_FILENO, &line, 1) >= 0, "read");
 }
 
 void allocate(const works::Numbers& numbers) {
@@ -208,14 +220,6 @@ void waits_for(pid_t child) {
     works::check(::waitpid(child, &status, 0) == child && status == 0, "wait for a child");
 }
 
-// Says that it runs, and waits for a line or the end of its input.
-void waits_to_be_asked() {
-    std::puts("ready");
-    std::fflush(stdout);
-    char line = 0;
-    works::check(::read(STDIN_FILENO, &line, 1) >= 0, "read");
-}
-
 void descriptors(const works::Numbers& numbers) {
     waits_to_be_asked();
     const auto count = static_cast<int>(numbers[0]);
@@ -238,6 +242,104 @@ void descriptors(const works::Numbers& numbers) {
     } else {
         waits_for(child);
     }
+}
+
+// Until a thread of this process sleeps, where all that it does is to wait.
+void wait_until_asleep(const std::atomic<pid_t>& tid) {
+    for (char state = 'R'; state != 'S'; ::usleep(1000)) {
+        if (tid == 0) continue;
+        std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/stat");
+        std::string text;
+        std::getline(file, text);
+        const auto at = text.rfind(')');
+        if (at != text.npos) state = text[at + 2];
+    }
+}
+[[gnu::noinline]] void takes_lock(pthread_mutex_t& lock) {
+    works::check(::pthread_mutex_lock(&lock) == 0, "lock");
+}
+[[gnu::noinline]] void gives_lock_back(pthread_mutex_t& lock) {
+    works::check(::pthread_mutex_unlock(&lock) == 0, "unlock");
+}
+
+// This thread, "keeper", has the lock, and "waiter" waits for it; so often.
+void fight_for(const pthread_mutexattr_t& attributes, long rounds) {
+    pthread_mutex_t lock;
+    works::check(::pthread_mutex_init(&lock, &attributes) == 0, "make a mutex");
+    for (long i = 0; i < rounds; ++i) {
+        takes_lock(lock);
+        std::atomic<pid_t> tid = 0;
+        std::thread waiter([&] {
+            ::pthread_setname_np(::pthread_self(), "waiter");
+            tid = ::gettid();
+            takes_lock(lock);
+            gives_lock_back(lock);
+        });
+        wait_until_asleep(tid);
+        gives_lock_back(lock);
+        waiter.join();
+    }
+    ::pthread_mutex_destroy(&lock);
+}
+
+[[gnu::noinline]] void signals_condition(pthread_cond_t& condition) {
+    ::pthread_cond_signal(&condition);
+}
+void wait_for_condition() {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    std::atomic<pid_t> tid = 0;
+    std::thread waiter([&] {
+        ::pthread_setname_np(::pthread_self(), "sleeper");
+        takes_lock(lock);
+        tid = ::gettid();
+        ::pthread_cond_wait(&condition, &lock);
+        gives_lock_back(lock);
+    });
+    wait_until_asleep(tid);
+    signals_condition(condition);
+    waiter.join();
+}
+
+// DESCRIPTOR: two threads each wait for what the other has, and a third one ends the process; where
+// there is a descriptor, after it has closed that and was asked.
+void deadlock(const works::Numbers& numbers) {
+    waits_to_be_asked();
+    ::pthread_setname_np(::pthread_self(), "keeper");
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+    static std::atomic<pid_t> own, its;
+    own = ::gettid();
+    takes_lock(one);
+    std::thread([] {
+        ::pthread_setname_np(::pthread_self(), "stuck");
+        takes_lock(other);
+        its = ::gettid();
+        takes_lock(one);
+    }).detach();
+    wait_until_asleep(its);
+    std::thread([descriptor = static_cast<int>(numbers[0])] {
+        wait_until_asleep(own);
+        if (descriptor != 0) {
+            ::close(descriptor);
+            waits_to_be_asked();
+        }
+        std::_Exit(0);
+    }).detach();
+    takes_lock(other);
+}
+
+void fight(const works::Numbers& numbers) {
+    waits_to_be_asked();
+    ::pthread_setname_np(::pthread_self(), "keeper");
+    pthread_mutexattr_t attributes;
+    ::pthread_mutexattr_init(&attributes);
+    fight_for(attributes, numbers[0]);
+    ::pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    fight_for(attributes, numbers[0]);
+    ::pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_NONE);
+    ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    fight_for(attributes, numbers[0]);
+    wait_for_condition();
 }
 
 void look_up(const works::Numbers&) {
@@ -291,6 +393,8 @@ void serve(const works::Numbers&) {
 int main(int argc, char** argv) {
     return works::run_main({{"allocate", {1, allocate}},
                             {"descriptors", {1, descriptors}},
+                            {"fight", {1, fight}},
+                            {"deadlock", {1, deadlock}},
                             {"look-up", {0, look_up}},
                             {"encrypt", {0, encrypt}},
                             {"query", {0, query}},
