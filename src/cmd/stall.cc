@@ -300,7 +300,10 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
         ctx.err.flush();
     }
     const bool has_command = loop.command() != nullptr;
-    if (has_command) targets.push_back({loop.command()->pid(), false});
+    if (has_command) {
+        targets.push_back({loop.command()->pid(), false});
+        hunt.expect(loop.command()->file());
+    }
     hunt.attach(targets, has_command);
     if (hunt.stacks() == Stacks::no)
         ctx.err.line(

@@ -181,6 +181,43 @@ BOOST_AUTO_TEST_CASE(execs_tells_arguments_and_ends) {
     BOOST_TEST(told.records("ended", {{"comm", "sh"}, {"signal", "SIGKILL"}}).size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(execs_tells_only_programs_of_a_name_where_asked) {
+    const Told told({"execs", "comm=sleep"}, {"sh", "-c", "env true; sleep 0.01; true"});
+    BOOST_TEST(told.records("started", {}).size() == 1u);
+    BOOST_TEST(told.records("started", {{"args", "sleep 0.01"}}).size() == 1u);
+    BOOST_TEST(told.records("ended", {}).size() == 1u);
+    BOOST_TEST(told.records("ended", {{"comm", "sleep"}}).size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(execs_tells_only_what_a_user_or_a_process_starts_where_asked) {
+    const std::vector<std::string> command{"sh", "-c", "sh -c 'env true; exit 3'; true"};
+    BOOST_TEST(Told({"execs", "uid=12345"}, command).records("started", {}).empty());
+    BOOST_TEST(Told({"execs", "uid=0"}, command).records("started", {}).size() ==
+               Told({"execs"}, command).records("started", {}).size());
+    // What gpufs starts, and not what that starts.
+    test::Child::Setup setup;
+    setup.argv = {"sh", "-c",
+                  cat("exec ", test::gpufs_binary(),
+                      " run execs parent=$$ --json -- sh -c 'env true; exit 0'")};
+    const Told by_gpufs(test::Child(setup).wait());
+    BOOST_TEST(by_gpufs.records("started", {}).size() == 1u);
+    BOOST_TEST(by_gpufs.records("started", {{"comm", "sh"}}).size() == 1u);
+    BOOST_TEST(by_gpufs.records("ended", {}).size() == 1u);
+    const Told none({"execs", "parent=1"}, command);
+    BOOST_TEST(none.records("started", {}).empty());
+    BOOST_TEST(none.records("ended", {}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(execs_tells_what_fails_where_asked) {
+    const std::vector<std::string> command{"sh", "-c", "/no/such/program; env true"};
+    BOOST_TEST(Told({"execs"}, command).records("failure", {}).empty());
+    const Told told({"execs", "failed=1"}, command);
+    BOOST_TEST(
+        told.records("failure", {{"comm", "sh"}, {"error", "ENOENT"}, {"file", "/no/such/program"}})
+            .size() == 1u);
+    BOOST_TEST(told.records("started", {{"comm", "true"}}).size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(signals_tells_sender_receiver_and_fate) {
     const Told told({"signals"}, work({"signals", "40"}));
     BOOST_TEST(told.sum("sent", {{"signal", "SIGUSR1"}, {"sender", kWork}, {"receiver", kWork}},

@@ -1,4 +1,8 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <filesystem>
@@ -6,6 +10,7 @@
 #include <ostream>
 
 #include "base/cat.h"
+#include "base/fd.h"
 #include "support/needs.h"
 #include "support/temp_folder.h"
 #include "support/told.h"
@@ -43,6 +48,30 @@ Told told_of_work(const std::vector<std::string>& monitor, const std::vector<std
     return Told(Child(setup).wait());
 }
 
+// The same of work that runs already, and waits to be asked. COMMAND begins when all is attached:
+// it asks, and waits until the work has ended. It opens the pipe for the end first, or that may be
+// gone before. Whose process is named has unwind tables from the begin on.
+Told told_of_running_work(std::vector<std::string> monitor, const std::string& task,
+                          bool is_named) {
+    const test::TempFolder place;
+    const std::string ask = place / "ask", end = place / "end";
+    Child::Setup setup;
+    setup.argv = {"/bin/sh", "-c",
+                  cat("mkfifo ", ask, " ", end, "; exec 3<>", end, "; exec ", work(), " ", task,
+                      " 0<>", ask)};
+    setup.environment = {cat("LD_LIBRARY_PATH=", folder(), "services")};
+    Child working(setup);
+    BOOST_TEST_REQUIRE(working.wait_for_output("ready", std::chrono::minutes(5)));
+    monitor.emplace_back("--all");
+    if (is_named) monitor.push_back(cat("pid=", working.pid()));
+    Told told(monitor, {"/bin/sh", "-c", cat("exec 3<", end, "; echo >", ask, "; cat <&3")});
+    // For work that closed the pipe, and waits again.
+    const Fd again{::open(ask.c_str(), O_RDWR | O_CLOEXEC)};
+    BOOST_TEST(::write(again.get(), "\n", 1) == 1);
+    BOOST_TEST(working.wait().status == 0);
+    return told;
+}
+
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(service_monitors, *ut::precondition(test::has_file{"uprobe_events"}))
 
@@ -55,15 +84,25 @@ std::ostream& operator<<(std::ostream& out, const Left& left) {
     return out << left.count << " of " << left.bytes << " bytes";
 }
 
+bool has_frame(const Json& stack, const std::string& function) {
+    return std::ranges::any_of(stack.items, [&](const Json& frame) {
+        return frame.text.find(function) != std::string::npos;
+    });
+}
+
+// What is left that has the function in its stack.
+std::vector<Json> rows_by(const Told& told, const std::string& function) {
+    std::vector<Json> rows = told.rows("left", {});
+    std::erase_if(rows, [&](const Json& row) { return !has_frame(row["key"]["user"], function); });
+    return rows;
+}
+
 Left left_by(const Told& told, const std::string& function) {
     Left left;
-    for (const Json& row : told.rows("left", {}))
-        for (const Json& frame : row["key"]["user"].items)
-            if (frame.text.find(function) != std::string::npos) {
-                left.count += row["count"].number();
-                left.bytes += row["sum"].number();
-                break;
-            }
+    for (const Json& row : rows_by(told, function)) {
+        left.count += row["count"].number();
+        left.bytes += row["sum"].number();
+    }
     return left;
 }
 
@@ -92,6 +131,91 @@ BOOST_AUTO_TEST_CASE(leaks_tells_of_the_kernel_where_asked) {
     long long bytes = 0;
     for (const Json& row : told.rows("left_in", {})) bytes += row["sum"].number();
     BOOST_TEST(bytes > 0);
+}
+
+long long open_by(const Told& told, const std::string& function) {
+    long long count = 0;
+    for (const Json& row : rows_by(told, function)) count += row["count"].number();
+    return count;
+}
+
+BOOST_AUTO_TEST_CASE(fds_tells_what_is_not_closed_by_stack) {
+    const Told told = told_of_running_work({"fds"}, "descriptors 40", true);
+    BOOST_TEST(open_by(told, "::opens_for_good ") == 40);
+    BOOST_TEST(open_by(told, "::opens_and_closes ") == 0);
+    BOOST_TEST(open_by(told, "::puts_one_over_another ") == 2);
+    BOOST_TEST(open_by(told, "::copies_one ") == 2);
+    BOOST_TEST(open_by(told, "::makes_pairs ") == 5);
+    BOOST_TEST(open_by(told, "::makes_kinds ") == 6);
+    BOOST_TEST(open_by(told, "::accepts ") == 1);
+    BOOST_TEST(open_by(told, "::closes_a_range ") == 1);
+    BOOST_TEST(open_by(told, "::opens_for_the_parent ") == 1);
+    BOOST_TEST(open_by(told, "::opens ") == 40 + 1 + 1);  // none of the thread's
+}
+
+BOOST_AUTO_TEST_CASE(fds_tells_what_a_command_does_not_close_by_call) {
+    const Told told({"fds"}, {"/bin/sh", "-c", cat("exec ", work(), " descriptors 40 </dev/null")});
+    const auto count = [&](const char* call) {
+        return told.sum("left", {{"comm", "gpufs-services-"}, {"call", call}}, "count");
+    };
+    BOOST_TEST(count("openat") == 40 + 1 + 2 + 1);
+    BOOST_TEST(count("memfd_create") == 1);
+    BOOST_TEST(count("timerfd_create") == 1);
+    BOOST_TEST(count("socketpair") == 1);
+    BOOST_TEST(count("fcntl") == 1);
+    BOOST_TEST(count("socket") == 0);
+    BOOST_TEST(told.sum("ages", {{"call", "memfd_create"}}, "min") > 0);
+}
+
+BOOST_AUTO_TEST_CASE(fds_tells_only_what_is_open_for_long_where_asked) {
+    const Told told({"fds", "older=1h"},
+                    {"/bin/sh", "-c", cat("exec ", work(), " descriptors 2 </dev/null")});
+    BOOST_TEST(told.rows("left", {}).empty());
+    BOOST_TEST(told.rows("ages", {}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(futex_tells_who_held_each_kind_of_mutex_and_where_it_was_given_back) {
+    const Told told = told_of_running_work({"futex", "over=0"}, "fight 3", true);
+    for (const char* kind : {"mutex", "PI mutex", "robust mutex"}) {
+        const auto waits = told.records("slow", {{"comm", "waiter"}, {"kind", kind}});
+        BOOST_TEST_REQUIRE(waits.size() == 3u);
+        for (const Json& wait : waits) {
+            BOOST_TEST(wait["owner"].text == wait["pid"].text);  // the first thread
+            BOOST_TEST(wait["waker_tid"].text == wait["pid"].text);
+            BOOST_TEST(wait["waker"].text == "keeper");
+            BOOST_TEST(wait["tid"].text != wait["pid"].text);
+            BOOST_TEST(wait["waited"].number() > 0);
+            BOOST_TEST(has_frame(wait["user"], "::takes_lock "));
+            BOOST_TEST(has_frame(wait["waker_user"], "::gives_lock_back "));
+        }
+        BOOST_TEST(told.sum("waited", {{"comm", "waiter"}, {"kind", kind}}, "count") == 3);
+    }
+    const Json other = only(told.records("slow", {{"comm", "sleeper"}}));
+    BOOST_TEST(other["kind"].text == "other");
+    BOOST_TEST(other["owner"].number() == 0);
+    BOOST_TEST(has_frame(other["user"], "pthread_cond_wait"));
+    BOOST_TEST(has_frame(other["waker_user"], "::signals_condition "));
+}
+
+BOOST_AUTO_TEST_CASE(futex_tells_only_of_mutexes_where_asked) {
+    const Told told({"futex", "locks=1"},
+                    {"/bin/sh", "-c", cat("exec ", work(), " fight 2 </dev/null")});
+    BOOST_TEST(told.sum("waited", {{"comm", "waiter"}}, "count") == 3 * 2);
+    BOOST_TEST(told.rows("waited", {{"kind", "other"}}).empty());
+    BOOST_TEST(told.rows("waited", {{"comm", "sleeper"}}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(futex_tells_who_has_what_threads_wait_for_that_never_get_it) {
+    const auto check = [](const Told& told, const std::string& map) {
+        const Json keeper = only(told.rows(map, {{"comm", "keeper"}, {"kind", "mutex"}}));
+        const Json stuck = only(told.rows(map, {{"comm", "stuck"}, {"kind", "mutex"}}));
+        BOOST_TEST(keeper["key"]["owner"].text == stuck["key"]["tid"].text);
+        BOOST_TEST(stuck["key"]["owner"].text == keeper["key"]["tid"].text);
+        BOOST_TEST(stuck["min"].number() > 0);
+    };
+    check(told_of_running_work({"futex"}, "deadlock 3", true), "left");
+    check(Told({"futex"}, {"/bin/sh", "-c", cat("exec ", work(), " deadlock 0 </dev/null")}),
+          "stuck");
 }
 
 BOOST_AUTO_TEST_CASE(dns_tells_each_name_and_what_came_of_it) {
@@ -128,21 +252,8 @@ BOOST_AUTO_TEST_CASE(sql_tells_slow_queries_of_clients) {
     BOOST_TEST(told.sum("took_us", {{"end", "client"}}, "count") == 24);
 }
 
-// COMMAND begins when all is attached: it asks the server, and waits until that has ended. It opens
-// the pipe for the end first, or the server may be gone before.
 BOOST_AUTO_TEST_CASE(sql_tells_queries_of_a_server_that_runs_already) {
-    const test::TempFolder place;
-    const std::string ask = place / "ask", end = place / "end";
-    Child::Setup setup;
-    setup.argv = {
-        "/bin/sh", "-c",
-        cat("mkfifo ", ask, " ", end, "; exec 3<>", end, "; exec ", work(), " serve 0<>", ask)};
-    setup.environment = {cat("LD_LIBRARY_PATH=", folder(), "services")};
-    Child server(setup);
-    BOOST_TEST_REQUIRE(server.wait_for_output("ready", std::chrono::minutes(5)));
-    const Told told({"sql", "--all"},
-                    {"/bin/sh", "-c", cat("exec 3<", end, "; echo >", ask, "; cat <&3")});
-    server.wait();
+    const Told told = told_of_running_work({"sql"}, "serve", false);
     for (const char* query : {"UPDATE t SET a = 1", "SELECT 1", "SELECT 2"})
         BOOST_TEST(told.records("slow", {{"query", query}, {"end", "server"}}).size() == 1u);
     BOOST_TEST(told.sum("took_us", {{"end", "server"}}, "count") == 3);

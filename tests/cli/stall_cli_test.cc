@@ -7,6 +7,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/workloads.h"
@@ -41,6 +42,21 @@ BOOST_AUTO_TEST_CASE(a_command_is_watched_from_its_start_to_its_end) {
     BOOST_TEST(has(ended.err, "1 stall over 100.0 ms in state S\n"), ended.err);
     BOOST_TEST(has(ended.err, "0 lost; gpufs took "), ended.err);
     BOOST_TEST(has(ended.err, "sh ended with exit status 3\n"), ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(the_users_stack_is_told_beside_the_kernels) {
+    const Ended text = test::gpufs({"stall", "--state", "S", "--over", "10ms", "--",
+                                    test::work_binary(), "sleeps", "10", "20"});
+    BOOST_TEST(has(text.out, "\n                    user    "), text.out);
+    BOOST_TEST(has(text.out, "(anonymous namespace)::sleeps (gpufs-work)\n"), text.out);
+    const Ended json = test::gpufs({"stall", "--state", "S", "--over", "10ms", "--json", "--",
+                                    test::work_binary(), "sleeps", "10", "20"});
+    bool is_named = false;
+    for (const test::Json& line : test::parse_json_lines(json.out))
+        if (line.members.contains("user_stack"))
+            for (const test::Json& frame : line["user_stack"].items)
+                is_named |= frame.text == "(anonymous namespace)::sleeps (gpufs-work)";
+    BOOST_TEST(is_named, json.out);
 }
 
 BOOST_AUTO_TEST_CASE(explain_says_how_the_tasks_are_watched) {

@@ -59,6 +59,9 @@ public:
     // Stops recording and reads what there is. Then take_ended() and ongoing() are complete.
     void finish();
 
+    // Before attach(): the program of a COMMAND that is held.
+    void expect(const std::string& program) { source_->expect(program); }
+
     // Stalls that ended, in the order of their ends.
     std::vector<Stall> take_ended() { return std::exchange(ended_, {}); }
     // Stalls worth a word before they end: those found at the start, and those of a second.

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/kernel_abi.h"
 #include "base/sorted.h"
+#include "engine/monitor/load_linked.h"
 #include "engine/places/monitor_files.h"
 #include "kernel/host/cpus.h"
 #include "kernel/host/kallsyms.h"
@@ -173,11 +174,25 @@ ProgramSource::ProgramSource(const Tracefs& top, StallTracker& tracker,
       choice_(choice),
       logs_runs_(choice.states.has(TaskState::runnable)),
       machine_(top),
+      user_stacks_(machine_),
       records_(tracker) {
-    Monitor::Choice how;
-    how.parameters = parameters_for(machine_, choice, logs_runs_);
-    monitor_ = std::make_unique<Monitor>(stall_program(logs_runs_), std::move(how), machine_);
+    const ParameterValues parameters = parameters_for(machine_, choice, logs_runs_);
+    const auto make = [&] {
+        Program program = stall_program(logs_runs_);
+        Monitor::Choice how;
+        how.parameters = parameters;
+        how.others = user_stacks_.prepare(program);
+        monitor_ = std::make_unique<Monitor>(std::move(program), std::move(how), machine_);
+    };
+    try {
+        make();
+    } catch (const RefusedProgram&) {
+        user_stacks_.give_up_tables();
+        make();
+    }
     reader_.emplace(*monitor_);
+    user_stacks_.attach(*monitor_);
+    for (const int fd : user_stacks_.fds()) reader_->wake_for(fd);
     monitor_->attach();
 }
 
@@ -186,6 +201,7 @@ void ProgramSource::follow(const std::vector<int>& tids) {
     for (const int tid : tids) {
         TaskRecord task;
         task.tid = static_cast<std::uint32_t>(tid);
+        if (proc::tgid(tid) == tid) user_stacks_.know(task.tid);
         if (tracker_.is_alone(tid)) task.flags = TaskRecord::kAlone;
         try {
             // The program may know it already: started by a task that is followed.
@@ -215,7 +231,7 @@ void ProgramSource::take(const RecordLayout& layout, std::span<const std::byte> 
     if (layout.name == "task") {
         const auto task = value_from<TaskRecord>(record);
         last_ns_ = task.back;
-        records_.take(task);
+        records_.take(task, user_stack(task));
     } else if (layout.name == "newtask") {
         const auto comm = value_from<std::array<char, kCommBytes>>(
             record.subspan(layout.layout.find("comm")->offset));
@@ -229,7 +245,12 @@ void ProgramSource::take(const RecordLayout& layout, std::span<const std::byte> 
     }
 }
 
+std::vector<Frame> ProgramSource::user_stack(const TaskRecord& task) {
+    return user_stacks_.frames(task.tgid, task.user, task.out);
+}
+
 void ProgramSource::read() {
+    user_stacks_.work();
     reader_->drain([&](const RecordLayout& layout, std::span<const std::byte> record) {
         take(layout, record);
     });
@@ -252,7 +273,7 @@ void ProgramSource::look() {
                 next = std::min(next, task.out + choice_.over_ns);
                 return;
             }
-            if (!records_.knows(task)) records_.look(task);
+            if (!records_.knows(task)) records_.look(task, user_stack(task));
             if (!logs_runs_) return;
             const Stall* stall = tracker_.open_stall(static_cast<int>(task.tid));
             if (stall && stall->state == TaskState::runnable) cpus.push_back(stall->cpu_waited);

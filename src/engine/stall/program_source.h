@@ -10,6 +10,7 @@
 #include "engine/stall/cpu_occupancy.h"
 #include "engine/stall/stall_source.h"
 #include "engine/stall/task_records.h"
+#include "engine/stall/user_stacks.h"
 
 namespace gpufs {
 
@@ -21,6 +22,7 @@ public:
     // UnsupportedError, or RefusedProgram, where it cannot run.
     ProgramSource(const Tracefs& top, StallTracker& tracker, const StallTracker::Choice& choice);
 
+    void expect(const std::string& program) override { user_stacks_.expect(program); }
     void follow(const std::vector<int>& tids) override;
     void start() override {}
     bool wait(int stop_fd, std::chrono::milliseconds limit) override;
@@ -38,6 +40,7 @@ public:
 private:
     void take(const RecordLayout& layout, std::span<const std::byte> record);
     void look();
+    std::vector<Frame> user_stack(const TaskRecord& task);
     std::uint64_t count_refused() const;
     void read_runs(int cpu);
 
@@ -45,6 +48,7 @@ private:
     StallTracker::Choice choice_;
     bool logs_runs_;
     KernelFacts machine_;
+    StallUserStacks user_stacks_;
     std::unique_ptr<Monitor> monitor_;
     std::optional<MonitorReader> reader_;
     int stop_fd_ = -1;

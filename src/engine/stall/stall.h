@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/symbols/symbols.h"
 #include "kernel/host/proc_task.h"
 
 namespace gpufs {
@@ -76,6 +77,7 @@ struct Stall {
 
     SyscallState syscall;
     std::vector<std::uint64_t> stack;      // addresses, innermost first, at the switch-out
+    std::vector<Frame> user_stack;         // from there outwards, of the program
     std::vector<std::string> stack_names;  // used if there are no addresses, from /proc/TID/stack
     std::optional<StallFile> file;
     std::string wchan;  // the function it waits in, from /proc; only without a stack

@@ -18,6 +18,8 @@ class StallSource {
 public:
     virtual ~StallSource() = default;
 
+    // A program that a task will become: its user stacks will be taken from its begin on.
+    virtual void expect(const std::string& /*program*/) {}
     // From now on what these tasks do is seen, and those are followed that they start. Tasks that
     // are followed already may be named again. Throws SysError.
     virtual void follow(const std::vector<int>& tids) = 0;

@@ -32,7 +32,7 @@ Waker waker_of(const TaskRecord& record) {
 
 }  // namespace
 
-void TaskRecords::tell(const TaskRecord& r, Told& told) {
+void TaskRecords::tell(const TaskRecord& r, Told& told, std::vector<Frame> user) {
     const int tid = static_cast<int>(r.tid);
     const auto waking = [&] {
         tracker_.on_waking(r.waking, tid, static_cast<int>(r.target_cpu), waker_of(r));
@@ -50,7 +50,8 @@ void TaskRecords::tell(const TaskRecord& r, Told& told) {
             std::min(r.stack.size(), static_cast<std::size_t>(std::max(0, r.stack_bytes)) / 8);
         if (frames != 0)
             tracker_.on_stack(
-                cpu, tid, {r.stack.begin(), r.stack.begin() + static_cast<std::ptrdiff_t>(frames)});
+                cpu, tid, {r.stack.begin(), r.stack.begin() + static_cast<std::ptrdiff_t>(frames)},
+                std::move(user));
     }
     if (r.waking != 0 && !told.waking) waking();
     if (r.wakeup != 0 && !told.wakeup) {
@@ -59,10 +60,10 @@ void TaskRecords::tell(const TaskRecord& r, Told& told) {
     }
 }
 
-void TaskRecords::take(const TaskRecord& record) {
+void TaskRecords::take(const TaskRecord& record, std::vector<Frame> user) {
     const int tid = static_cast<int>(record.tid);
     Told& told = told_[tid];
-    tell(record, told);
+    tell(record, told, std::move(user));
     const int cpu = static_cast<int>(record.cpu_after);
     if (record.flags & TaskRecord::kLate)
         tracker_.on_run(record.back, cpu, tid);
@@ -77,9 +78,9 @@ bool TaskRecords::knows(const TaskRecord& kept) const {
            it->second.waking == (kept.waking != 0);
 }
 
-void TaskRecords::look(const TaskRecord& kept) {
+void TaskRecords::look(const TaskRecord& kept, std::vector<Frame> user) {
     Told& told = told_[static_cast<int>(kept.tid)];
-    if (kept.out != 0 && told.number == kept.number) tell(kept, told);
+    if (kept.out != 0 && told.number == kept.number) tell(kept, told, std::move(user));
 }
 
 void TaskRecords::resume(const TaskRecord& kept, std::uint64_t now_ns) {

@@ -34,6 +34,8 @@ struct TaskRecord {
     std::uint64_t delay = 0, arrivals = 0;
     std::array<char, kCommBytes> waker_comm{}, comm{};
     std::uint64_t stacks_to = 0;
+    std::int32_t user = -1;  // the number of its user stack; negative: none
+    std::uint32_t tgid = 0;  // its process, where there is one
     std::array<std::uint64_t, 64> stack{};
 
     static constexpr std::uint32_t kAlone = 1, kLate = 4;  // in flags
@@ -59,14 +61,14 @@ public:
     // Borrowed.
     explicit TaskRecords(StallTracker& tracker) : tracker_(tracker) {}
 
-    // What was sent, in its order.
-    void take(const TaskRecord& record);
+    // What was sent, in its order; `user`: the user stack with that number.
+    void take(const TaskRecord& record, std::vector<Frame> user = {});
     void take_newtask(int parent, int tid, std::string_view comm, std::uint64_t clone_flags);
     void take_exec(int tid, int old_tid);
     void take_exit(int tid);
     // What is kept of a task that is off its CPU. Ignored while something that was sent of it has
     // not been taken.
-    void look(const TaskRecord& kept);
+    void look(const TaskRecord& kept, std::vector<Frame> user = {});
     // Whether that says nothing new.
     bool knows(const TaskRecord& kept) const;
     // Records of tasks were lost: the tracker is told for those whose `kept` says that some are.
@@ -81,7 +83,7 @@ private:
         std::uint64_t out = 0;
         bool waking = false, wakeup = false;
     };
-    void tell(const TaskRecord& record, Told& told);
+    void tell(const TaskRecord& record, Told& told, std::vector<Frame> user);
 
     StallTracker& tracker_;
     std::unordered_map<int, Told> told_;

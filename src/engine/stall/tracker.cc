@@ -121,9 +121,12 @@ void StallTracker::on_switch(std::uint64_t ns, int cpu, Side prev, std::uint64_t
     }
 }
 
-void StallTracker::on_stack(int cpu, int pid, std::vector<std::uint64_t> stack) {
+void StallTracker::on_stack(int cpu, int pid, std::vector<std::uint64_t> stack,
+                            std::vector<Frame> user) {
     Task* task = find(pid);
-    if (task && task->open && last_out_[cpu] == pid) task->open->stack = std::move(stack);
+    if (!task || !task->open || last_out_[cpu] != pid) return;
+    task->open->stack = std::move(stack);
+    task->open->user_stack = std::move(user);
 }
 
 void StallTracker::on_waking(std::uint64_t ns, int pid, int target_cpu, Waker waker) {

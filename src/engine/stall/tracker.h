@@ -41,7 +41,7 @@ public:
     // It recorded an event, so it is on a CPU, whether its switch was seen or not.
     void on_run(std::uint64_t ns, int cpu, int pid);
     // The stack of the last switch on this CPU.
-    void on_stack(int cpu, int pid, std::vector<std::uint64_t> stack);
+    void on_stack(int cpu, int pid, std::vector<std::uint64_t> stack, std::vector<Frame> user = {});
     void on_waking(std::uint64_t ns, int pid, int target_cpu, Waker waker);
     void on_wakeup(std::uint64_t ns, int pid, int target_cpu);
     void on_syscall_enter(int pid, const SyscallRef& call);

@@ -141,7 +141,13 @@ void RecordText::columns(std::string& out, const RecordLayout& layout,
         pad_from(out, cell, plan.columns[i].width);
     }
     cut_from(out, start, screen_);
-    for (const ValuePlan& stack : plan.stacks) values_.text(out, stack, record);
+    // A kernel and a user stack are one; a second of a kind is not the first one's continuation.
+    const ValuePlan* above = nullptr;
+    for (const ValuePlan& stack : plan.stacks) {
+        if (above && above->type.kind == stack.type.kind) out += cat("\n    ", column_name(stack));
+        values_.text(out, stack, record);
+        above = &stack;
+    }
     out += '\n';
 }
 

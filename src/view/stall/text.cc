@@ -6,6 +6,7 @@
 #include "lang/symbols/probe_functions.h"
 #include "view/duration.h"
 #include "view/json.h"
+#include "view/trace/frame_text.h"
 #include "view/trace/kernel_text.h"
 
 namespace gpufs {
@@ -84,6 +85,12 @@ void add_notes(Lines& lines, const Stall& stall) {
         lines.add("note", "events were lost meanwhile: it may be more than one stall");
 }
 
+std::vector<std::string> user_functions(const Stall& stall) {
+    std::vector<std::string> functions;
+    for (const Frame& frame : stall.user_stack) functions.push_back(to_text(frame));
+    return functions;
+}
+
 std::string cpu_json(int cpu) {
     return cpu < 0 ? "null" : cat(cpu);
 }
@@ -160,6 +167,11 @@ std::string StallText::print(const Stall& stall) {
         label = "";
     }
     if (!stall.wchan.empty()) lines.add("waits", cat("in ", stall.wchan));
+    label = "user";
+    for (const std::string& function : user_functions(stall)) {
+        lines.add(label, function);
+        label = "";
+    }
     return out;
 }
 
@@ -210,6 +222,7 @@ std::string stall_json(const Stall& stall, const TraceContext& context, SyscallT
     line.raw("cpu_waited", stall.ran_meanwhile.empty() ? "null" : cpu_json(stall.cpu_waited))
         .raw("ran", ran.done())
         .raw("stack", json_texts_or_null(stack_functions(stall, context.addresses)))
+        .raw("user_stack", json_texts_or_null(user_functions(stall)))
         .text_or_null("wchan", stall.wchan)
         .boolean("cut", stall.is_cut)
         .boolean("ongoing", stall.is_ongoing)

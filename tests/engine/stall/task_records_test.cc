@@ -87,6 +87,8 @@ BOOST_AUTO_TEST_CASE(they_are_laid_out_as_the_program_lays_them_out) {
     CHECK_MEMBER(waker_comm);
     CHECK_MEMBER(comm);
     CHECK_MEMBER(stacks_to);
+    CHECK_MEMBER(user);
+    CHECK_MEMBER(tgid);
     CHECK_MEMBER(stack);
 #undef CHECK_MEMBER
 }
@@ -100,7 +102,7 @@ BOOST_AUTO_TEST_CASE(one_becomes_a_sleep_and_the_wait_behind_it) {
     task.stack[0] = 0xffff0001;
     task.stack[1] = 0xffff0002;
     task.stack_bytes = 16;
-    fed.records.take(ended(task, 150, 152));
+    fed.records.take(ended(task, 150, 152), {{"waits", "daemon", 0, {}}});
     const auto stalls = fed.stalls(2);
     const Stall& sleep = stalls[0];
     BOOST_TEST(static_cast<char>(sleep.state) == 'D');
@@ -111,6 +113,9 @@ BOOST_AUTO_TEST_CASE(one_becomes_a_sleep_and_the_wait_behind_it) {
     BOOST_TEST(sleep.cpu_before == 1);
     BOOST_TEST(sleep.cpu_after == 3);
     BOOST_TEST(sleep.stack == (std::vector<std::uint64_t>{0xffff0001, 0xffff0002}));
+    BOOST_REQUIRE(sleep.user_stack.size() == 1);
+    BOOST_TEST(sleep.user_stack[0].name == "waits");
+    BOOST_TEST(stalls[1].user_stack.empty());
     BOOST_TEST(sleep.syscall.call.nr == 16);
     BOOST_TEST(sleep.syscall.call.args == (std::array<std::uint64_t, 6>{1, 2, 3, 4, 5, 6}));
     BOOST_REQUIRE(sleep.waker);

@@ -1,10 +1,27 @@
 // Calls what monitors of libraries look at, so often as is said here.
+#include <fcntl.h>
+#include <linux/close_range.h>
 #include <netdb.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "programs/static_probe.h"
@@ -88,6 +105,14 @@ void* volatile kept = nullptr;
     for (int i = 0; i < count; ++i) kept = new char[24];
 }
 
+// Says that it runs, and waits for a line or the end of its input.
+void waits_to_be_asked() {
+    std::puts("ready");
+    std::fflush(stdout);
+    char line = 0;
+    works::check(::read(STDIN_FILENO, &line, 1) >= 0, "read");
+}
+
 void allocate(const works::Numbers& numbers) {
     const auto rounds = static_cast<int>(numbers[0]);
     const auto work = [rounds] {
@@ -107,6 +132,214 @@ void allocate(const works::Numbers& numbers) {
     aligns();
     kept = ::mremap(maps(1 << 20), 1 << 20, 2 << 20, MREMAP_MAYMOVE);
     maps_and_unmaps();
+}
+
+// Descriptors that stay open, and some that do not, each in a function of its own, too.
+[[gnu::noinline]] int opens(int flags = 0) {
+    const int fd = ::open("/dev/null", O_RDONLY | flags);
+    works::check(fd >= 0, "open");
+    return fd;
+}
+[[gnu::noinline]] void opens_for_good(int count) {
+    for (int i = 0; i < count; ++i) works::check(opens() >= 0, "open");
+}
+[[gnu::noinline]] void opens_and_closes(int count) {
+    for (int i = 0; i < count; ++i) ::close(opens());
+    ::close(-1);
+    works::check(::open("/no/such/file", O_RDONLY) < 0, "open what is not there");
+}
+[[gnu::noinline]] void puts_one_over_another() {
+    const int one = opens();
+    works::check(::dup2(one, opens()) >= 0, "dup2");
+    ::dup2(one, one);
+}
+[[gnu::noinline]] void copies_one() {
+    const int one = opens();
+    works::check(::dup(one) >= 0 && ::fcntl(one, F_DUPFD, 0) >= 0, "dup");
+    ::close(one);
+}
+[[gnu::noinline]] void makes_pairs() {
+    int ends[2];
+    works::check(::pipe(ends) == 0 && ::pipe2(ends, O_CLOEXEC) == 0, "pipe");
+    works::check(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
+    ::close(ends[0]);
+}
+[[gnu::noinline]] void makes_kinds() {
+    sigset_t none;
+    ::sigemptyset(&none);
+    const int signals = ::signalfd(-1, &none, 0);
+    works::check(signals >= 0 && ::signalfd(signals, &none, 0) == signals, "signalfd");
+    works::check(::eventfd(0, 0) >= 0 && ::epoll_create1(0) >= 0 && ::inotify_init() >= 0 &&
+                     ::timerfd_create(CLOCK_MONOTONIC, 0) >= 0 &&
+                     ::memfd_create("gpufs-test", 0) >= 0,
+                 "make descriptors");
+}
+[[gnu::noinline]] void accepts() {
+    // The kernel chooses a name of the abstract ones.
+    sockaddr_un name{.sun_family = AF_UNIX, .sun_path = ""};
+    socklen_t bytes = sizeof name;
+    auto* const address = reinterpret_cast<sockaddr*>(&name);
+    const int server = ::socket(AF_UNIX, SOCK_STREAM, 0),
+              client = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    works::check(::bind(server, address, sizeof name.sun_family) == 0 && ::listen(server, 1) == 0 &&
+                     ::getsockname(server, address, &bytes) == 0 &&
+                     ::connect(client, address, bytes) == 0,
+                 "connect");
+    works::check(::accept(server, nullptr, nullptr) >= 0, "accept");
+    ::close(client);
+    ::close(server);
+}
+// Of these all but the first are closed.
+[[gnu::noinline]] void closes_a_range(int count) {
+    constexpr int kFirst = 500;
+    const int one = opens();
+    for (int i = 0; i < count; ++i) works::check(::dup2(one, kFirst + i) >= 0, "dup2");
+    ::close(one);
+    works::check(::syscall(SYS_close_range, kFirst + 1, ~0U, 0) == 0, "close_range");
+}
+// Of its six, an exec leaves those that begin without the flag and keep to that, and one that
+// loses it.
+[[gnu::noinline]] void opens_for_a_program() {
+    opens();
+    opens(O_CLOEXEC);
+    works::check(::fcntl(opens(), F_SETFD, FD_CLOEXEC) == 0, "fcntl");
+    works::check(::fcntl(opens(O_CLOEXEC), F_SETFD, 0) == 0, "fcntl");
+    works::check(::ioctl(opens(), FIOCLEX) == 0, "ioctl");
+    const auto ranged = static_cast<unsigned>(opens());
+    works::check(::syscall(SYS_close_range, ranged, ranged, CLOSE_RANGE_CLOEXEC) == 0,
+                 "close_range");
+    ::execl("/bin/true", "true", nullptr);
+    works::check(false, "execl");
+}
+[[gnu::noinline]] int opens_for_the_parent() {
+    return opens();
+}
+
+void waits_for(pid_t child) {
+    int status = 0;
+    works::check(::waitpid(child, &status, 0) == child && status == 0, "wait for a child");
+}
+
+void descriptors(const works::Numbers& numbers) {
+    waits_to_be_asked();
+    const auto count = static_cast<int>(numbers[0]);
+    opens_for_good(count);
+    opens_and_closes(count);
+    puts_one_over_another();
+    copies_one();
+    makes_pairs();
+    makes_kinds();
+    accepts();
+    closes_a_range(count);
+    int fd = -1;
+    std::thread([&] { fd = opens(); }).join();
+    ::close(fd);
+    fd = opens_for_the_parent();
+    // What a child closes is its own.
+    if (const pid_t child = ::fork(); child == 0) {
+        ::close(fd);
+        opens_for_a_program();
+    } else {
+        waits_for(child);
+    }
+}
+
+// Until a thread of this process sleeps, where all that it does is to wait.
+void wait_until_asleep(const std::atomic<pid_t>& tid) {
+    for (char state = 'R'; state != 'S'; ::usleep(1000)) {
+        if (tid == 0) continue;
+        std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/stat");
+        std::string text;
+        std::getline(file, text);
+        const auto at = text.rfind(')');
+        if (at != text.npos) state = text[at + 2];
+    }
+}
+[[gnu::noinline]] void takes_lock(pthread_mutex_t& lock) {
+    works::check(::pthread_mutex_lock(&lock) == 0, "lock");
+}
+[[gnu::noinline]] void gives_lock_back(pthread_mutex_t& lock) {
+    works::check(::pthread_mutex_unlock(&lock) == 0, "unlock");
+}
+
+// This thread, "keeper", has the lock, and "waiter" waits for it; so often.
+void fight_for(const pthread_mutexattr_t& attributes, long rounds) {
+    pthread_mutex_t lock;
+    works::check(::pthread_mutex_init(&lock, &attributes) == 0, "make a mutex");
+    for (long i = 0; i < rounds; ++i) {
+        takes_lock(lock);
+        std::atomic<pid_t> tid = 0;
+        std::thread waiter([&] {
+            ::pthread_setname_np(::pthread_self(), "waiter");
+            tid = ::gettid();
+            takes_lock(lock);
+            gives_lock_back(lock);
+        });
+        wait_until_asleep(tid);
+        gives_lock_back(lock);
+        waiter.join();
+    }
+    ::pthread_mutex_destroy(&lock);
+}
+
+[[gnu::noinline]] void signals_condition(pthread_cond_t& condition) {
+    ::pthread_cond_signal(&condition);
+}
+void wait_for_condition() {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    std::atomic<pid_t> tid = 0;
+    std::thread waiter([&] {
+        ::pthread_setname_np(::pthread_self(), "sleeper");
+        takes_lock(lock);
+        tid = ::gettid();
+        ::pthread_cond_wait(&condition, &lock);
+        gives_lock_back(lock);
+    });
+    wait_until_asleep(tid);
+    signals_condition(condition);
+    waiter.join();
+}
+
+// DESCRIPTOR: two threads each wait for what the other has, and a third one ends the process; where
+// there is a descriptor, after it has closed that and was asked.
+void deadlock(const works::Numbers& numbers) {
+    waits_to_be_asked();
+    ::pthread_setname_np(::pthread_self(), "keeper");
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
+    static std::atomic<pid_t> own, its;
+    own = ::gettid();
+    takes_lock(one);
+    std::thread([] {
+        ::pthread_setname_np(::pthread_self(), "stuck");
+        takes_lock(other);
+        its = ::gettid();
+        takes_lock(one);
+    }).detach();
+    wait_until_asleep(its);
+    std::thread([descriptor = static_cast<int>(numbers[0])] {
+        wait_until_asleep(own);
+        if (descriptor != 0) {
+            ::close(descriptor);
+            waits_to_be_asked();
+        }
+        std::_Exit(0);
+    }).detach();
+    takes_lock(other);
+}
+
+void fight(const works::Numbers& numbers) {
+    waits_to_be_asked();
+    ::pthread_setname_np(::pthread_self(), "keeper");
+    pthread_mutexattr_t attributes;
+    ::pthread_mutexattr_init(&attributes);
+    fight_for(attributes, numbers[0]);
+    ::pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    fight_for(attributes, numbers[0]);
+    ::pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_NONE);
+    ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    fight_for(attributes, numbers[0]);
+    wait_for_condition();
 }
 
 void look_up(const works::Numbers&) {
@@ -144,12 +377,9 @@ void query(const works::Numbers&) {
     PQexecParams(connection, "slow with $1");
 }
 
-// A server that runs already when somebody looks: it says that it does, and waits to be asked.
+// A server that runs already when somebody looks.
 void serve(const works::Numbers&) {
-    std::puts("ready");
-    std::fflush(stdout);
-    char line = 0;
-    if (::read(STDIN_FILENO, &line, 1) < 0) return;
+    waits_to_be_asked();
     char text[] = "UPDATE t SET a = 1";
     dispatch_command(kQuery, nullptr, text, 0, false);
     dispatch_command(kPing, nullptr, text, 0, false);
@@ -162,6 +392,9 @@ void serve(const works::Numbers&) {
 
 int main(int argc, char** argv) {
     return works::run_main({{"allocate", {1, allocate}},
+                            {"descriptors", {1, descriptors}},
+                            {"fight", {1, fight}},
+                            {"deadlock", {1, deadlock}},
                             {"look-up", {0, look_up}},
                             {"encrypt", {0, encrypt}},
                             {"query", {0, query}},

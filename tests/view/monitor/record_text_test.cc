@@ -112,6 +112,29 @@ BOOST_AUTO_TEST_CASE(stacks_stand_below_their_record) {
     BOOST_TEST(text.stack_collisions() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(the_second_stack_of_a_kind_has_its_name_above) {
+    const Program program = declared(
+        ".map s stack_trace max 8\n.record r { pid pid, k kstack(s), u ustack(s), by ustack(s) }");
+    const RecordLayout& layout = program.records[0];
+    ValueWriter values;
+    RecordText text(program, values);
+    std::string out;
+    text.columns(out, layout,
+                 LayoutBytes(layout.layout)
+                     .set("pid", std::uint32_t{9})
+                     .set("k", std::int32_t{3})
+                     .set("u", std::int32_t{4})
+                     .set("by", std::int32_t{5})
+                     .bytes());
+    BOOST_TEST(out ==
+               "    PID\n"
+               "      9\n"
+               "        [stack 3]\n"
+               "        [stack 4]\n"
+               "    BY\n"
+               "        [stack 5]\n");
+}
+
 BOOST_AUTO_TEST_CASE(a_print_action_says_how) {
     const Program program = declared(
         ".record r \"R\" { comm str16, n u32, s s16, t u64, big u64 } then {\n"
