@@ -15,6 +15,7 @@
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
 #include "engine/monitor/unwind_choice.h"
+#include "engine/places/code_sites.h"
 #include "engine/symbols/linked_files.h"
 #include "kernel/host/proc_task.h"
 #include "kernel/host/real_time.h"
@@ -406,7 +407,10 @@ int LiveRun::finish() {
     const LossLedger losses = printer_->print_end(monotonic_ns(), std::move(known));
     for (const std::string& pattern : arriving_.missing())
         ctx_.err.line(cat("no process loaded a library '", pattern, "'"));
-    for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
+    std::vector<std::string> notes = symbols_->notes();
+    if (choices_.is_adhoc && monitor_printer_ && !monitor_printer_->has_counted())
+        for (const LoadedSite& one : monitor_.sites()) note_inlined(one.site, notes);
+    for (const std::string& note : notes) ctx_.err.line(note);
     if (const std::string note = gpus_ ? gpus_->note() : ""; !note.empty()) ctx_.err.line(note);
     if (freeze_on_) ctx_.err.line(freeze_on_->end_text());
     monitor_.detach();

@@ -154,6 +154,7 @@ std::vector<const MapDeclaration*> MonitorPrinter::data_of_scripts() const {
 
 MonitorPrinter::Taken MonitorPrinter::shown(const MapDeclaration& map, MapEntries entries,
                                             Histograms scripts) {
+    has_counted_ = has_counted_ || !entries.empty();
     for (bt::ScriptTables* script : scripts_) {
         const bt::ScriptMap* own = script->find(map.name);
         if (!own) continue;

@@ -95,6 +95,8 @@ public:
         ++count_;
         is_below_text_ = true;
     }
+    // Whether a map that was printed had an entry.
+    bool has_counted() const noexcept { return has_counted_; }
     // Prints the final map contents and the losses, and returns these. `known`: see read_losses().
     // `now_ns`: the time for the last, incomplete interval.
     LossLedger print_end(std::uint64_t now_ns, LossLedger known) override;
@@ -132,6 +134,7 @@ private:
     std::optional<int> exit_status_;
     GpuSection* gpus_ = nullptr;
     std::vector<bt::ScriptTables*> scripts_;
+    bool has_counted_ = false;
     bool is_silent_ = false;
     bool is_below_text_ = false;  // a following report is separated by an empty line
 };

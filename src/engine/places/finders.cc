@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/places/code_sites.h"
+#include "engine/probe/code_spots.h"
 #include "engine/symbols/breakpoints.h"
 #include "engine/symbols/named_functions.h"
 #include "kernel/elf/elf_symbols.h"
@@ -231,8 +232,11 @@ std::optional<Absent> find_places(const Function& function, const std::string& p
         if (name_there.starts_with('_') && !one.name.starts_with('_')) name_there = one.name;
     }
     if (!site.places.empty()) return {};
-    return Absent{cat("'", path, "' has no function '", function.name, "'"),
-                  has_other_way ? "" : near_function(path, function.name)};
+    Absent absent{cat("'", path, "' has no function '", function.name, "'"), ""};
+    if (has_other_way) return absent;
+    absent.hint = inlined_hint(path, function.name);
+    if (absent.hint.empty()) absent.hint = near_function(path, function.name);
+    return absent;
 }
 
 // glibc 2.34 took these libraries into libc and left empty ones in their places.
