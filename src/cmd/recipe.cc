@@ -319,7 +319,7 @@ void wait_and_show(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_
     // Stop recording first, so that two `show` lines print the same records.
     if (!choices.keeps()) session.tracefs().write("tracing_on", "0\n", Write::replace);
     const BufferState buffer = read_buffer_state(session.tracefs());
-    show_results(ctx, recipe, run, status, {choices.json, choices.controls});
+    show_results(ctx, recipe, run, status, {choices.json, choices.controls, true});
     print_end(ctx, recipe, end, buffer, loop.command(), choices.json);
     if (choices.keeps() && !choices.json)
         ctx.err.line(
