@@ -102,12 +102,6 @@ bool is_version_of(std::string_view function, std::string_view name) {
            std::ranges::all_of(rest.substr(2), is_digit);
 }
 
-// An event of kprobe_events or uprobe_events. The kernel attaches only kprobe programs to it, which
-// get registers instead of its record (perf_event_set_bpf_prog() in kernel/events/core.c).
-bool is_dynamic_probe(const EventFormat& event) {
-    return event.find("__probe_ip") || event.find("__probe_ret_ip");
-}
-
 Absent no_program_at(const std::string& event) {
     return {cat("'", event, "' is a dynamic probe: programs cannot read its record"),
             cat("kprobe:FUNCTION or uprobe:PATH:FUNCTION is the place itself; 'gpufs record -e ",
@@ -122,6 +116,8 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
     if (!site.target->has_glob) {
         site.event = machine.events().find_format(name);
         if (!site.event) return Absent{cat(machine.described(), " has no event '", name, "'"), ""};
+        // The kernel attaches only kprobe programs to it, which get registers instead of its record
+        // (perf_event_set_bpf_prog() in kernel/events/core.c).
         if (!machine.is_recording() && is_dynamic_probe(*site.event)) return no_program_at(name);
         if (is_to_avoid(search, site, name))
             return Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};

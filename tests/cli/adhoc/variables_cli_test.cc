@@ -142,6 +142,21 @@ BOOST_AUTO_TEST_CASE(at_the_line_that_begins_a_function_its_parameters_are_count
     }
 }
 
+// An int is in the lower half of a register.
+BOOST_AUTO_TEST_CASE(what_a_function_returns_has_the_sign_of_its_type) {
+    for (const char* name : {"gcc-O0-pie", "gcc-O2-dwarf4", "clang-O2-split"}) {
+        const std::string program = variant(name);
+        const auto count = [&](const std::string& condition) {
+            return test::gpufs({"count", cat("uretprobe:", program, ":below"), "by", "retval",
+                                "--if", condition, "--", program, cat(kRounds)})
+                .out;
+        };
+        BOOST_TEST(has(count("retval < -4"), "RETVAL  COUNT\n    -5      1\n"), name);
+        BOOST_TEST(has(count("retval == -2"), "RETVAL  COUNT\n    -2      1\n"), name);
+        BOOST_TEST(has(count("retval >= 0"), ": none\n"), name);
+    }
+}
+
 // With optimization tracefs reads none of these.
 BOOST_AUTO_TEST_CASE(what_only_a_computation_knows_is_counted_by) {
     for (const char* name : {"gcc-O0-pie", "gcc-O2-pie", "clang-O2-pie", "clang-O2-split"})
