@@ -384,7 +384,7 @@ int cmd_recipe(Context& ctx, Args args) {
         "            takes everything away. A COMMAND starts when everything is set, and\n"
         "            ends the run.");
     options.pids(choices.pids, "this process with the threads it has now, or one thread; repeated")
-        .duration(choices.duration)
+        .duration(choices.duration, Options::Time(0))
         .flag("keep", choices.keep, "leave everything set, in the session 'gpufs'")
         .session_name(choices.session, "the same, in a session of this name")
         .dry_run(choices.dry_run)
