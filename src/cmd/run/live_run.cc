@@ -50,6 +50,13 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
                          choices.verbose ? e.log() : e.evidence());
 }
 
+// Null: all tasks are looked at.
+std::unique_ptr<FollowedTasks> make_followed(const RunChoices& choices, KernelFacts& machine) {
+    if (choices.followed == 0 && !choices.follows) return nullptr;
+    return std::make_unique<FollowedTasks>(
+        machine, choices.followed != 0 ? FollowedTasks::Of::process : FollowedTasks::Of::command);
+}
+
 // The program, or as much of it as can be loaded. Adds lines about the rest to `left_out`.
 Monitor make_of_parts(const Program& program, const RunChoices& choices, KernelFacts& machine,
                       const FollowedTasks* followed, const UserUnwinder* unwinder,
@@ -146,7 +153,7 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
       choices_(choices),
       loop_(choices.duration, choices.ticks(kLiveSample)),
       machine_(choices.kernel ? *choices.kernel : own_machine_.emplace()),
-      followed_(choices.follows ? std::make_unique<FollowedTasks>(machine_) : nullptr),
+      followed_(make_followed(choices, machine_)),
       unwinder_(make_unwinder(program, choices, machine_, unwind_text_)),
       monitor_(make_either_way(std::move(program), choices, machine_, followed_.get(), unwinder_,
                                unwind_text_, left_out_)),
@@ -176,7 +183,8 @@ void LiveRun::open() {
         command_files_ = linked_files(loop_.command()->file());
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
-    if (followed_) followed_->follow(loop_.command()->pid());
+    if (followed_)
+        followed_->follow(choices_.followed != 0 ? choices_.followed : loop_.command()->pid());
     if (unwinder_) open_symbols();
     if (choices_.drawn && choices_.pictures.has_timeline()) page_.emplace();
     const std::uint64_t attached_ns = monotonic_ns();
