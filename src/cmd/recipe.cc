@@ -319,7 +319,7 @@ void wait_and_show(Context& ctx, const Recipe& recipe, const RecipeOnKernel& on_
     // Stop recording first, so that two `show` lines print the same records.
     if (!choices.keeps()) session.tracefs().write("tracing_on", "0\n", Write::replace);
     const BufferState buffer = read_buffer_state(session.tracefs());
-    show_results(ctx, recipe, run, status, {choices.json, choices.controls});
+    show_results(ctx, recipe, run, status, {choices.json, choices.controls, true});
     print_end(ctx, recipe, end, buffer, loop.command(), choices.json);
     if (choices.keeps() && !choices.json)
         ctx.err.line(
@@ -384,7 +384,7 @@ int cmd_recipe(Context& ctx, Args args) {
         "            takes everything away. A COMMAND starts when everything is set, and\n"
         "            ends the run.");
     options.pids(choices.pids, "this process with the threads it has now, or one thread; repeated")
-        .duration(choices.duration)
+        .duration(choices.duration, Options::Time(0))
         .flag("keep", choices.keep, "leave everything set, in the session 'gpufs'")
         .session_name(choices.session, "the same, in a session of this name")
         .dry_run(choices.dry_run)

@@ -24,10 +24,12 @@ int cmd_reset(Context& ctx, Args args) {
     if (!options.parse(ctx, args, words)) return kOk;
     check_words(words, 0);
     if (stale) {
-        if (dry_run || choice.global || !choice.name.empty() || !events.empty())
-            throw UsageError("--stale goes alone");
-        const auto removed = remove_stale(find_tracefs());
-        for (const std::string& what : removed) ctx.err.line(cat("removed ", what));
+        if (choice.global || !choice.name.empty() || !events.empty())
+            throw UsageError("--stale takes no session and no events");
+        const auto removed = remove_stale(find_tracefs(), dry_run ? Stale::told : Stale::removed);
+        for (const std::string& what : removed)
+            dry_run ? ctx.out.line(cat("would remove ", what))
+                    : ctx.err.line(cat("removed ", what));
         if (removed.empty()) ctx.err.line("nothing was left behind");
         return kOk;
     }

@@ -131,9 +131,9 @@ int cmd_run(Context& ctx, Args args) {
     }
     Program program = assemble_monitor(words[0]);
     choices.parameters = parse_program_arguments(program, std::span(words).subspan(1));
-    take_pid(program, pids, !choices.input, choices.parameters);
+    choices.followed = take_pid(program, pids, !choices.input, choices.parameters);
     choices.pids = pids;
-    follow_command(choices, choices.parameters.numbers.contains("pid"));
+    follow_command(choices, choices.followed != 0 || choices.parameters.numbers.contains("pid"));
     if (choices.follows) look_at_followed(program);
     return run_program(ctx, std::move(program), std::move(choices));
 }

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "engine/monitor/unwind_choice.h"
 #include "engine/places/kernel_facts.h"
+#include "engine/places/providers.h"
 #include "kernel/bpf/memlock.h"
 #include "kernel/bpf/syscall.h"
 #include "kernel/features.h"
@@ -188,9 +189,12 @@ Finding bpf(BpfFeatures& features, const BpfFeatureName& name) {
         return {Answer::no, std::move(what), reason, "a kernel with CONFIG_BPF_SYSCALL=y"};
     if (answer.code == EPERM && !may_load_programs())
         return {Answer::no, std::move(what), reason, "root, or CAP_BPF and CAP_PERFMON"};
-    if (answer.support == Support::no && answer.code == EPERM)
-        return {Answer::no, std::move(what), "forbidden, though other BPF programs are not",
-                "a policy of this machine forbids these: use another kind of program"};
+    if (answer.support == Support::no && answer.code == EPERM) {
+        KernelFacts machine;
+        return {
+            Answer::no, std::move(what), "forbidden, though other BPF programs are not",
+            cat("a policy of this kernel or of a security module; ", instead_of_fentry(machine))};
+    }
     if (answer.support == Support::no)
         return {Answer::no, std::move(what), reason, std::string(name.fix)};
     return {Answer::could_not_tell, std::move(what), reason, {}};

@@ -106,6 +106,9 @@ BOOST_AUTO_TEST_CASE(calls_of_32_bit_programs_are_numbers) {
     for (std::size_t i = 0; i < 5; ++i)
         BOOST_TEST(arguments.items.at(i).number() == static_cast<long long>(i) + 1);
     BOOST_TEST(calls[0]["call"]["result"].number() == calls[0]["pid"].number());
+    const Told counted({"syscalls"}, {test::work_binary(), "compat", "1"});
+    BOOST_TEST(counted.sum("calls", {{"call", "32-bit call 20"}}, "count") == 1);
+    BOOST_TEST(counted.rows("calls", {{"call", "writev"}}).empty());
 #endif
 }
 

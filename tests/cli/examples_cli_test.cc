@@ -198,7 +198,7 @@ std::size_t try_examples(IsWanted&& is_wanted) {
                 }
                 const std::string command = command_of(example.line);
                 if (command.empty() || command == "asm" || command == "disasm") continue;
-                if (has(example.line, "--stale")) continue;  // has no dry run
+                if (has(example.line, "--stale")) continue;  // tells what others left
                 const bool names_register = has(example.line, "%di");
                 if (names_register && !register_offset("di")) continue;  // the pages are x86-64's
                 if (!is_wanted(example.line)) continue;

@@ -280,6 +280,29 @@ BOOST_AUTO_TEST_CASE(wakeups_counts_who_wakes_whom) {
     BOOST_TEST(all <= 1001);
 }
 
+// The process starts others all the time, which are not it, and waits for them.
+BOOST_AUTO_TEST_CASE(of_a_process_its_threads_are_looked_at) {
+    test::Child::Setup setup;
+    setup.argv = {"sh", "-c", "while :; do sleep 0.01; done"};
+    test::Child shell(setup);
+    const std::string pid = cat(shell.pid());
+    const std::vector<std::string> while_it_runs = {"sleep", "0.3"};
+    const Told signals({"signals", "-p", pid}, while_it_runs);
+    const auto children = signals.records("signal", {{"signal", "SIGCHLD"}, {"to", pid}});
+    BOOST_TEST(!children.empty());
+    for (const Json& one : signals.records("signal", {}))
+        BOOST_TEST((one["to"].number() == shell.pid() || one["from"].number() == shell.pid()));
+    const Told wakeups({"wakeups", "-p", pid}, while_it_runs);
+    BOOST_TEST(wakeups.sum("wakes", {{"woken", "sh"}}, "count") > 0);
+    BOOST_TEST(wakeups.rows("wakes", {{"woken", "sleep"}}).empty());
+    const Told waits({"sched-wait", "-p", pid, "min_us=0"}, while_it_runs);
+    BOOST_TEST(!waits.records("slow", {{"tid", pid}}).empty());
+    BOOST_TEST(waits.records("slow", {{"comm", "sleep"}}).empty());
+    const Told locks({"locks", "-p", pid}, while_it_runs);
+    shell.send(SIGKILL);
+    shell.wait();
+}
+
 BOOST_AUTO_TEST_CASE(profile_samples_what_burns_the_cpu) {
     const Told told({"profile"}, work({"spin", "500", "1"}));
     const long long samples = told.sum("samples", {{"comm", kWork}}, "count");

@@ -135,6 +135,9 @@ const std::string kUsage =
 const Refusal kRefusals[] = {
     {{"run", "drm", "-i", "/nonexistent", "--dry-run", "--duration", "bogus"},
      "gpufs: --duration takes a time, not 'bogus'\n" + kTimes},
+    {{"count", "sched:sched_switch", "-d", "0"},
+     "gpufs: --duration 0 would end before anything is seen\n"
+     "hint: without --duration it goes on until Ctrl-C\n"},
     {{"run", "drm", "--dry-run", "--interval", "bogus"},
      "gpufs: --interval takes a time, not 'bogus'\n" + kTimes},
     {{"watch", "--top", "--interval", "1ns"},

@@ -535,8 +535,14 @@ BOOST_AUTO_TEST_CASE(probes_of_a_session_that_is_gone_are_removed) {
     const TempSession session;
     BOOST_TEST(probe_in(session, {"probe", "add", probed() + ":work"}).status == 0);
     std::filesystem::remove(session.directory());  // as somebody's rmdir does
+    const std::string what = cat("probes in group gpufs_", session.name(), "\n");
+    const Ended told = test::gpufs({"reset", "--stale", "--dry-run"});
+    BOOST_TEST(told.status == 0, told.err);
+    BOOST_TEST(has(told.out, "would remove " + what), told.out);
+    BOOST_TEST(defined_in(session) != "");
     const Ended ended = test::gpufs({"reset", "--stale"});
     BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.err, "removed " + what), ended.err);
     BOOST_TEST(defined_in(session) == "");
 }
 

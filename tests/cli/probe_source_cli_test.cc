@@ -278,6 +278,28 @@ BOOST_AUTO_TEST_CASE(an_inlined_function_is_probed_in_its_copies) {
         BOOST_TEST(seen[i].at("value") == truth[i].at("sum"));
 }
 
+// A function that is inlined has no code of its own at its calls, nor, perhaps, at all.
+BOOST_AUTO_TEST_CASE(what_counts_nothing_because_it_is_inlined_is_told) {
+    const std::string program = variant("gcc-O2-pie");
+    const auto hint = [](const std::string& name, const std::string& line) {
+        return cat("'", name, "' is inlined at 1 place, which a probe at its line sees: ", line);
+    };
+    const Ended none = test::gpufs({"count", "-x", program, "twice", "--", program});
+    BOOST_TEST(none.status == 2);
+    const std::string of_twice = cat("variables.c:", line_with("doubled"));
+    BOOST_TEST(has(none.err, cat("hint: ", hint("twice", of_twice))), none.err);
+    const Ended seen = test::gpufs({"count", "-x", program, of_twice, "--", program, "3"});
+    BOOST_TEST(has(seen.out, cat("uprobe:", program, ':', of_twice, ": 3\n")), seen.out);
+    const std::string of_folded = hint("folded", cat("variables.c:", line_with("folded")));
+    for (const char* command : {"count", "stacks", "latency"}) {
+        const Ended zero = test::gpufs({command, "-x", program, "folded", "--", program, "3"});
+        BOOST_TEST(zero.status == 0, zero.err);
+        BOOST_TEST(has(zero.err, of_folded), cat(command, ": ", zero.err));
+    }
+    const Ended some = test::gpufs({"count", "-x", program, "folded,work", "--", program, "3"});
+    BOOST_TEST(!has(some.err, "inlined"), some.err);
+}
+
 #if defined __x86_64__
 BOOST_AUTO_TEST_CASE(variables_and_lines_are_listed_without_root, *ut::label("pure")) {
     const std::string program = variant("gcc-O0-pie");

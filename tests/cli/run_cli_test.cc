@@ -254,10 +254,10 @@ BOOST_AUTO_TEST_CASE(a_process_is_the_monitors_own_parameter) {
     BOOST_TEST(ran.status == 0, ran.err);
     BOOST_TEST(ran.out ==
                cat("n\n", std::string(pid.size() - 3, ' '), "KEY  COUNT\n", pid, "      1\n"));
-    const Ended none = run({"wakeups", "-p", "1"});
+    const Ended none = run({"irqs", "-p", "1"});
     BOOST_TEST(none.status == 2);
     BOOST_TEST(none.err ==
-               "gpufs: monitor 'wakeups' has no parameter 'pid' for -p to set\n"
+               "gpufs: monitor 'irqs' has no parameter 'pid' for -p to set\n"
                "hint: --if 'pid == N' compares an event's own field pid where it has one, else the "
                "process that runs\n");
     BOOST_TEST(run({monitor.path(), "pid=1", "-p", "2"}).err ==

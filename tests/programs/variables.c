@@ -105,6 +105,18 @@ NOINLINE static long computed(const int *table, long i) {
     return i;
 }
 
+NOINLINE static int below(int n) {
+    USED(n);
+    return -n - 1;
+}
+
+// Inlined where it is called, and also there by itself, which nobody calls.
+static inline __attribute__((always_inline)) long folded(long value) {
+    USED(value);  // folded
+    return value + 1;
+}
+long (*volatile never_called)(long) = folded;
+
 int main(int argc, char **argv) {
     const int rounds = argc > 1 ? atoi(argv[1]) : 3;
     struct request second = {.len = 77}, first = {.next = &second};
@@ -122,6 +134,7 @@ int main(int argc, char **argv) {
         first.ratio = i / 2.0;
         all += work(&first, i, i % 2 ? "odd" : "even");
         all += gone(i, all) + climb(i);
+        all += folded(i) + below(i);
         all += computed(argc > 9 ? no_digits : digits, i & 7);
     }
     return all == 0;

@@ -360,7 +360,8 @@ int cmd_record(Context& ctx, Args args) {
         "read, until Ctrl-C, --duration or the end of COMMAND:\n"
         "    gpufs record -e sched_switch -e 'irq:*' -o boot.dat -- make\n"
         "    gpufs record --gpu --duration 10s\n"
-        "    gpufs record --gpu --ring --trigger 'traceoff if error_code != 0'");
+        "    gpufs record --gpu --ring --trigger 'traceoff if error_code != 0'\n"
+        "Killed, it leaves a file that can be read, with holes: 'du' says what it takes.");
     options.events(choices.request.events)
         .flag("gpu", choices.request.gpu, "all that GPU drivers tell, and which task ran")
         .condition(choices.request.condition)

@@ -131,7 +131,8 @@ int run_merged(Context& ctx, std::vector<Program> programs, const JointChoices& 
                                                                     : MergedNames::prefixed);
     choices.parameters = parse_program_arguments(program, joint.parameters);
     choices.pids = joint.pids;
-    if (has_monitors) take_pid(program, joint.pids, !choices.input, choices.parameters);
+    if (has_monitors)
+        choices.followed = take_pid(program, joint.pids, !choices.input, choices.parameters);
     return run_program(ctx, std::move(program), std::move(choices));
 }
 

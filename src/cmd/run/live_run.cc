@@ -15,6 +15,7 @@
 #include "cmd/shared/session_choice.h"
 #include "engine/monitor/load_linked.h"
 #include "engine/monitor/unwind_choice.h"
+#include "engine/places/code_sites.h"
 #include "engine/symbols/linked_files.h"
 #include "kernel/host/proc_task.h"
 #include "kernel/host/real_time.h"
@@ -47,6 +48,13 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
     const std::string whole = choices.verbose ? "" : "-v shows the verifier's whole log";
     throw RefusedProgram(e, e.hint().empty() ? whole : e.hint(),
                          choices.verbose ? e.log() : e.evidence());
+}
+
+// Null: all tasks are looked at.
+std::unique_ptr<FollowedTasks> make_followed(const RunChoices& choices, KernelFacts& machine) {
+    if (choices.followed == 0 && !choices.follows) return nullptr;
+    return std::make_unique<FollowedTasks>(
+        machine, choices.followed != 0 ? FollowedTasks::Of::process : FollowedTasks::Of::command);
 }
 
 // The program, or as much of it as can be loaded. Adds lines about the rest to `left_out`.
@@ -145,7 +153,7 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
       choices_(choices),
       loop_(choices.duration, choices.ticks(kLiveSample)),
       machine_(choices.kernel ? *choices.kernel : own_machine_.emplace()),
-      followed_(choices.follows ? std::make_unique<FollowedTasks>(machine_) : nullptr),
+      followed_(make_followed(choices, machine_)),
       unwinder_(make_unwinder(program, choices, machine_, unwind_text_)),
       monitor_(make_either_way(std::move(program), choices, machine_, followed_.get(), unwinder_,
                                unwind_text_, left_out_)),
@@ -175,7 +183,8 @@ void LiveRun::open() {
         command_files_ = linked_files(loop_.command()->file());
     tell_child();
     reader_.emplace(monitor_, loop_.wake_fd());
-    if (followed_) followed_->follow(loop_.command()->pid());
+    if (followed_)
+        followed_->follow(choices_.followed != 0 ? choices_.followed : loop_.command()->pid());
     if (unwinder_) open_symbols();
     if (choices_.drawn && choices_.pictures.has_timeline()) page_.emplace();
     const std::uint64_t attached_ns = monotonic_ns();
@@ -406,7 +415,10 @@ int LiveRun::finish() {
     const LossLedger losses = printer_->print_end(monotonic_ns(), std::move(known));
     for (const std::string& pattern : arriving_.missing())
         ctx_.err.line(cat("no process loaded a library '", pattern, "'"));
-    for (const std::string& note : symbols_->notes()) ctx_.err.line(note);
+    std::vector<std::string> notes = symbols_->notes();
+    if (choices_.is_adhoc && monitor_printer_ && monitor_printer_->is_empty())
+        for (const LoadedSite& one : monitor_.sites()) note_inlined(one.site, notes);
+    for (const std::string& note : notes) ctx_.err.line(note);
     if (const std::string note = gpus_ ? gpus_->note() : ""; !note.empty()) ctx_.err.line(note);
     if (freeze_on_) ctx_.err.line(freeze_on_->end_text());
     if (monitor_printer_ && monitor_printer_->is_empty() && choices_.all_scripts().empty())

@@ -154,6 +154,7 @@ std::vector<const MapDeclaration*> MonitorPrinter::data_of_scripts() const {
 
 MonitorPrinter::Taken MonitorPrinter::shown(const MapDeclaration& map, MapEntries entries,
                                             Histograms scripts) {
+    has_counted_ = has_counted_ || !entries.empty();
     for (bt::ScriptTables* script : scripts_) {
         const bt::ScriptMap* own = script->find(map.name);
         if (!own) continue;
@@ -296,7 +297,6 @@ LossLedger MonitorPrinter::print_end(std::uint64_t now_ns, LossLedger known) {
         print_gpus();
     }
     for (Taken& taken : all) print_taken(std::move(taken));
-    is_empty_ = count_ == 0 && !is_below_text_;
     // In bpftrace's language an empty map is not shown.
     const bool is_answer = form_.intervals || (scripts_.empty() && count_ == 0);
     if (is_answer && !all.empty()) tell_if_empty();

@@ -95,8 +95,8 @@ public:
         ++count_;
         is_below_text_ = true;
     }
-    // After print_end(): neither a record nor anything counted was printed.
-    bool is_empty() const noexcept { return is_empty_; }
+    // Neither a record nor anything that a map has was printed.
+    bool is_empty() const noexcept { return count_ == 0 && !has_counted_; }
     // Prints the final map contents and the losses, and returns these. `known`: see read_losses().
     // `now_ns`: the time for the last, incomplete interval.
     LossLedger print_end(std::uint64_t now_ns, LossLedger known) override;
@@ -134,8 +134,8 @@ private:
     std::optional<int> exit_status_;
     GpuSection* gpus_ = nullptr;
     std::vector<bt::ScriptTables*> scripts_;
+    bool has_counted_ = false;
     bool is_silent_ = false;
-    bool is_empty_ = false;
     bool is_below_text_ = false;  // a following report is separated by an empty line
 };
 

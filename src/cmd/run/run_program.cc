@@ -173,7 +173,7 @@ int run_program(Context& ctx, Program program, RunChoices choices) {
     if (choices.top && !choices.interval) choices.interval = std::chrono::seconds(1);
     if (choices.freeze_on && program.find_parameter(kFreezing))
         choices.parameters.numbers[kFreezing] = 1;
-    if (choices.follows && program.find_parameter(kFollowing))
+    if ((choices.follows || choices.followed != 0) && program.find_parameter(kFollowing))
         choices.parameters.numbers[kFollowing] = 1;
     std::optional<Pictures> pictures;
     if (choices.pictures.has_any() && !choices.dry_run)

@@ -35,6 +35,7 @@ struct RunChoices {
     std::vector<int> pids;             // of the processes or threads that are looked at; empty: all
     bool all = false;                  // not only the COMMAND's tasks
     bool follows = false;              // see follow_command()
+    int followed = 0;                  // the process whose threads are followed instead; 0: none
     std::optional<std::chrono::nanoseconds> duration, interval;
     std::optional<std::string> input;  // a recording to run over
     TraceFile* recording = nullptr;    // the same, where it is open already

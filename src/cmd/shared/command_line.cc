@@ -286,8 +286,14 @@ Options& Options::recorded_tasks(std::vector<int>& tids, const std::string& help
                 }));
 }
 
-Options& Options::duration(std::optional<Time>& time) {
-    return this->time("duration,d", time, "end after this time (30s, 5m)");
+Options& Options::duration(std::optional<Time>& time, Time at_least) {
+    return parsed("duration,d", "T", "end after this time (30s, 5m)",
+                  [&time, at_least](const std::string& text) {
+                      time = parse_duration("--duration", text);
+                      if (time < at_least)
+                          throw UsageError("--duration 0 would end before anything is seen",
+                                           "without --duration it goes on until Ctrl-C");
+                  });
 }
 
 Options& Options::interval(std::optional<Time>& time) {

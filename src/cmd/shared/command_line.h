@@ -36,7 +36,8 @@ public:
     Options& events(std::vector<std::string>& events);
     Options& condition(std::optional<Expression>& condition);
     Options& session(SessionChoice& choice);
-    Options& duration(std::optional<Time>& time);
+    // `at_least`: a shorter one is refused.
+    Options& duration(std::optional<Time>& time, Time at_least = Time(1));
     Options& interval(std::optional<Time>& time);
     Options& input(std::optional<std::string>& file);
     Options& output();

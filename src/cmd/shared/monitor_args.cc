@@ -6,10 +6,11 @@
 
 namespace gpufs {
 
-void take_pid(const Program& program, const std::vector<int>& pids, bool is_live,
-              ParameterValues& values) {
-    if (pids.empty()) return;
-    if (!program.find_parameter("pid"))
+int take_pid(const Program& program, const std::vector<int>& pids, bool is_live,
+             ParameterValues& values) {
+    if (pids.empty()) return 0;
+    const bool has_pid = program.find_parameter("pid") != nullptr;
+    if (!has_pid && !(is_live && program.find_parameter(kFollowing)))
         throw UsageError(cat("monitor '", program.name, "' has no parameter 'pid' for -p to set"),
                          "--if 'pid == N' compares an event's own field pid where it has one, else "
                          "the process that runs");
@@ -19,7 +20,9 @@ void take_pid(const Program& program, const std::vector<int>& pids, bool is_live
     if (process != pids.front())
         throw UsageError(cat(pids.front(), " is a thread of process ", process),
                          cat("a monitor watches whole processes: -p ", process));
-    values.numbers["pid"] = pids.front();
+    if (!has_pid) return process;
+    values.numbers["pid"] = process;
+    return 0;
 }
 
 }  // namespace gpufs

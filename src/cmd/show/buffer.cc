@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/scan.h"
 #include "base/text.h"
+#include "engine/symbols/number_names.h"
 #include "engine/trace/buffer_snapshot.h"
 #include "engine/trace/raw_buffer.h"
 #include "view/losses.h"
@@ -21,6 +23,19 @@ RecordChoice choice_of(const ShowChoices& choices) {
     choice.events = choices.events;
     choice.condition = choices.condition;
     return choice;
+}
+
+// See ShowForm::names_errors. `lines` are those of one record.
+void name_error(std::string& lines) {
+    constexpr std::string_view kReturns = " -> 0x";
+    constexpr std::int64_t kMost = 4095;  // MAX_ERRNO
+    const std::size_t at = lines.find(kReturns), end = lines.find('\n');
+    if (at >= end || lines.rfind(" sys_", at) == std::string::npos) return;
+    const std::size_t digits = at + kReturns.size();
+    const auto value = static_cast<std::int64_t>(
+        whole_number<std::uint64_t>(std::string_view(lines).substr(digits, end - digits), 16)
+            .value_or(0));
+    if (value < 0 && value >= -kMost) lines.insert(end, cat(" ", errno_text(value)));
 }
 
 // The last N events, each with the stacks behind it.
@@ -93,6 +108,7 @@ void copy_text(Context& ctx, const Tracefs& at, const char* file, const ShowChoi
             rest.remove_prefix(length);
             lines.clear();
             append_record(lines, record, choices.form.controls);
+            if (choices.form.names_errors) name_error(lines);
             if (!tail)
                 ctx.out.write(lines);
             else if (!record.starts_with('#'))

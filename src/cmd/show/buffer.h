@@ -19,6 +19,9 @@ namespace gpufs {
 struct ShowForm {
     bool json = false;
     Controls controls = Controls::escaped;
+    // Text: behind the error that a system call returns, which the kernel prints as a number, its
+    // name: "sys_openat -> 0xfffffffffffffffe ENOENT".
+    bool names_errors = false;
 };
 
 // Which records of a session's buffer are printed, and how.

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/glob.h"
 #include "base/text.h"
+#include "engine/monitor/result_type.h"
 #include "engine/places/finders.h"
 #include "engine/places/static_sites.h"
 #include "engine/trace/events.h"
@@ -145,6 +146,10 @@ void add_function(AdhocEvent event, const SourceText& source, KernelFacts& machi
     const std::size_t file_end = name_begin(event.target);
     if (!event.target.has_glob) {
         event.functions = {word_for(name.substr(file_end))};
+        const bool asks_for_result =
+            probe_kind(event.target.kind).at_return &&
+            std::ranges::count(lookup.names, kResultField, &AskedName::text) > 0;
+        if (asks_for_result && !machine.is_recording()) type_result(event, machine);
         if (!probe_kind(event.target.kind).is_in_file() || machine.is_recording())
             into.push_back(std::move(event));
         else

@@ -10,6 +10,7 @@
 #include "base/scan.h"
 #include "engine/places/monitor_files.h"
 #include "kernel/host/pid_namespace.h"
+#include "kernel/host/proc_task.h"
 #include "lang/ir/followed.h"
 
 namespace gpufs {
@@ -31,16 +32,43 @@ Program follow_program() {
     return program;
 }
 
+Monitor::Choice choice_for(FollowedTasks::Of what) {
+    Monitor::Choice choice;
+    if (what == FollowedTasks::Of::process) choice.parameters.numbers["threads"] = 1;
+    return choice;
+}
+
 }  // namespace
 
-FollowedTasks::FollowedTasks(KernelFacts& machine) : monitor_(follow_program(), {}, machine) {}
+FollowedTasks::FollowedTasks(KernelFacts& machine, Of what)
+    : what_(what), monitor_(follow_program(), choice_for(what), machine) {}
+
+// Returns whether it had another mark. Those that programs set meanwhile for other tasks of the
+// block may be lost.
+bool FollowedTasks::mark(int task, std::uint8_t as) const {
+    const std::uint32_t id = static_cast<std::uint32_t>(task), block = id / kFollowedBlockBytes;
+    std::vector<std::byte> tasks(kFollowedBlockBytes);
+    map().lookup(bytes_of(block), tasks);
+    std::byte& mark = tasks[id % kFollowedBlockBytes];
+    if (mark == std::byte{as}) return false;
+    mark = std::byte{as};
+    map().update(bytes_of(block), tasks);
+    return true;
+}
 
 void FollowedTasks::follow(int pid) {
-    const std::uint32_t task = static_cast<std::uint32_t>(pid), block = task / kFollowedBlockBytes;
-    std::vector<std::byte> tasks(kFollowedBlockBytes);
-    tasks[task % kFollowedBlockBytes] = std::byte{kFollowedAtExec};
-    map().update(bytes_of(block), tasks);
+    if (what_ == Of::command) {
+        mark(pid, kFollowedAtExec);
+        return monitor_.attach();
+    }
+    const auto mark_threads = [&] {
+        bool is_new = false;
+        for (const int thread : proc::threads(pid)) is_new = mark(thread, kFollowed) || is_new;
+        return is_new;
+    };
+    mark_threads();
     monitor_.attach();
+    while (mark_threads()) continue;  // those that were started in between
 }
 
 LossLedger FollowedTasks::missed() const {

@@ -259,8 +259,9 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
                                 : kind.at_return        ? BPF_TRACE_FEXIT
                                                         : BPF_TRACE_FENTRY;
     if (!machine_.btf())
-        throw UnsupportedError("fentry and fexit need the kernel's BTF",
-                               "a kernel with CONFIG_DEBUG_INFO_BTF=y; or use kprobe");
+        throw UnsupportedError(
+            "fentry and fexit need the kernel's BTF",
+            cat("a kernel with CONFIG_DEBUG_INFO_BTF=y; ", instead_of_fentry(machine_)));
     const auto function = machine_.find_btf_function(name);
     const SourceRef& at = loaded.how.site.target->at;
     if (!function)
@@ -268,7 +269,8 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
             program().sources[at.source], at.span,
             cat("neither the kernel's BTF nor a module's has a function '", name, "'"),
             near_kernel_function(name, machine_)
-                .value_or("a kprobe may find it: BTF lacks what is inlined or renamed"));
+                .value_or(cat("BTF lacks what is inlined or renamed",
+                              machine_.has_kprobes() ? ": a kprobe may find it" : "")));
     spec.attach_btf_id = function->id;
     Fd module;
     if (!function->module.empty()) {
@@ -284,9 +286,8 @@ Fd Monitor::load_at_function(const Linked& linked, const Loaded& loaded, BpfProg
             cat("cannot run a program at function '", name,
                 "': this machine forbids fentry, fexit and iterators, though other BPF programs "
                 "are allowed"),
-            kind.kind == Kind::iter
-                ? "a policy of the kernel or of a security module"
-                : "a policy of the kernel or of a security module; use kprobe, or a tracepoint");
+            kind.kind == Kind::iter ? "a policy of the kernel or of a security module"
+                                    : instead_of_fentry(machine_));
     }
 }
 

@@ -97,4 +97,19 @@ FoundSites find_code_sites(const SiteSearch& search, const ProbeSite& site) {
     return sites;
 }
 
+void note_inlined(const ProbeSite& site, std::vector<std::string>& notes) {
+    const ProbeTarget& target = *site.target;
+    const bool is_of_functions =
+        target.kind == ProbeTarget::Kind::uprobe || target.kind == ProbeTarget::Kind::uretprobe;
+    if (!is_of_functions || target.has_glob || needs_debug_info(site)) return;
+    for (std::size_t i = 0; i < std::min(site.functions.size(), site.places.size()); ++i) {
+        std::string note;
+        try {
+            note = inlined_hint(site.places[i].path, site.functions[i]);
+        } catch (const Error&) {  // the file is gone or broken: nothing is known
+        }
+        if (!note.empty() && std::ranges::count(notes, note) == 0) notes.push_back(std::move(note));
+    }
+}
+
 }  // namespace gpufs

@@ -12,4 +12,8 @@ bool needs_debug_info(const ProbeSite& site);
 // program names. Absent without debug information at a line; without, a function's site has none.
 FoundSites find_code_sites(const SiteSearch& search, const ProbeSite& site);
 
+// Why a probe of a function in a file may not have been hit, which is not in `notes` yet: as of
+// inlined_hint(). Reads the file's debug information, which of large files takes seconds.
+void note_inlined(const ProbeSite& site, std::vector<std::string>& notes);
+
 }  // namespace gpufs

@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/places/code_sites.h"
+#include "engine/probe/code_spots.h"
 #include "engine/symbols/breakpoints.h"
 #include "engine/symbols/named_functions.h"
 #include "kernel/elf/elf_symbols.h"
@@ -101,12 +102,6 @@ bool is_version_of(std::string_view function, std::string_view name) {
            std::ranges::all_of(rest.substr(2), is_digit);
 }
 
-// An event of kprobe_events or uprobe_events. The kernel attaches only kprobe programs to it, which
-// get registers instead of its record (perf_event_set_bpf_prog() in kernel/events/core.c).
-bool is_dynamic_probe(const EventFormat& event) {
-    return event.find("__probe_ip") || event.find("__probe_ret_ip");
-}
-
 Absent no_program_at(const std::string& event) {
     return {cat("'", event, "' is a dynamic probe: programs cannot read its record"),
             cat("kprobe:FUNCTION or uprobe:PATH:FUNCTION is the place itself; 'gpufs record -e ",
@@ -121,6 +116,8 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
     if (!site.target->has_glob) {
         site.event = machine.events().find_format(name);
         if (!site.event) return Absent{cat(machine.described(), " has no event '", name, "'"), ""};
+        // The kernel attaches only kprobe programs to it, which get registers instead of its record
+        // (perf_event_set_bpf_prog() in kernel/events/core.c).
         if (!machine.is_recording() && is_dynamic_probe(*site.event)) return no_program_at(name);
         if (is_to_avoid(search, site, name))
             return Absent{cat("'", name, "' is to be left alone on ", running_release()), ""};
@@ -231,8 +228,11 @@ std::optional<Absent> find_places(const Function& function, const std::string& p
         if (name_there.starts_with('_') && !one.name.starts_with('_')) name_there = one.name;
     }
     if (!site.places.empty()) return {};
-    return Absent{cat("'", path, "' has no function '", function.name, "'"),
-                  has_other_way ? "" : near_function(path, function.name)};
+    Absent absent{cat("'", path, "' has no function '", function.name, "'"), ""};
+    if (has_other_way) return absent;
+    absent.hint = inlined_hint(path, function.name);
+    if (absent.hint.empty()) absent.hint = near_function(path, function.name);
+    return absent;
 }
 
 // glibc 2.34 took these libraries into libc and left empty ones in their places.

@@ -158,6 +158,11 @@ bool is_kernel_probe(const ProbeKind& kind) {
     return kind.place == ProbeKind::Place::function && kind.has_registers;
 }
 
+std::string instead_of_fentry(KernelFacts& machine) {
+    return machine.has_kprobes() ? "kprobe and kretprobe are at the same functions"
+                                 : "there are no kprobes, either: 'gpufs list' has the tracepoints";
+}
+
 std::optional<std::string> near_kernel_function(std::string_view name, KernelFacts& machine) {
     std::string near = did_you_mean(name, machine.functions("*"));
     if (near.empty()) return std::nullopt;

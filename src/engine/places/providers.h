@@ -47,4 +47,7 @@ std::optional<std::string> near_kernel_function(std::string_view name, KernelFac
 std::vector<Attachment> attach_at(const Program& program, const LoadedProgram& loaded,
                                   const AttachOptions& how, KernelFacts& machine);
 
+// What this machine has instead of fentry and fexit, a hint.
+std::string instead_of_fentry(KernelFacts& machine);
+
 }  // namespace gpufs

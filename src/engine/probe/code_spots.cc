@@ -6,6 +6,7 @@
 #include "base/cat.h"
 #include "base/path.h"
 #include "base/sorted.h"
+#include "base/text.h"
 #include "lang/dwarf/numbers.h"
 #include "lang/dwarf/ranges.h"
 #include "lang/dwarf/scope.h"
@@ -139,6 +140,24 @@ std::vector<NamedFunction> find_named_functions(DebugInfo& info, const std::stri
     });
     sort_stably(found, {}, &NamedFunction::address);
     return found;
+}
+
+std::string inlined_text(const std::string& name, const std::vector<NamedFunction>& functions) {
+    const auto places = std::ranges::count(functions, true, &NamedFunction::is_inlined);
+    if (places == 0) return {};
+    return cat("'", name, "' is inlined at ", counted(static_cast<std::uint64_t>(places), "place"));
+}
+
+std::string inlined_hint(const std::string& file, const std::string& name) {
+    const auto info = DebugInfo::open(file);
+    if (!info) return {};
+    const auto functions = find_named_functions(*info, name);
+    std::string text = inlined_text(name, functions);
+    if (text.empty()) return text;
+    text += ", which a probe at its line sees";
+    const auto copy = std::ranges::find(functions, true, &NamedFunction::is_inlined);
+    if (const auto at = line_of(*info, copy->address)) text += cat(": ", at->file, ':', at->line);
+    return text;
 }
 
 std::string telling_name(const DwarfEntry& function) {

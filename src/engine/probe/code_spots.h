@@ -39,6 +39,11 @@ struct NamedFunction {
 // of these left out in front, or one with its parameters, as ReadableName takes it. Ordered by
 // address.
 std::vector<NamedFunction> find_named_functions(DebugInfo& info, const std::string& name);
+// "'f' is inlined at 3 places"; empty where it is at none.
+std::string inlined_text(const std::string& name, const std::vector<NamedFunction>& functions);
+// The same, with a line of it, which can be probed at these places; empty, too, without debug
+// information.
+std::string inlined_hint(const std::string& file, const std::string& name);
 // A function's name by which others of its name differ: "ns::f(int)".
 std::string telling_name(const DwarfEntry& function);
 

@@ -184,10 +184,8 @@ private:
         require_one_function(named);
         for (const NamedFunction& function : named)
             spots.push_back(spot_at(info_, function.address));
-        const auto inlined = std::ranges::count(named, true, &NamedFunction::is_inlined);
-        if (inlined > 0)
-            note(cat("'", place_.name, "' is inlined at ",
-                     counted(static_cast<std::uint64_t>(inlined), "place"), ", probed, too"));
+        if (const std::string inlined = inlined_text(place_.name, named); !inlined.empty())
+            note(cat(inlined, ", probed, too"));
         return spots;
     }
 

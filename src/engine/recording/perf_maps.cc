@@ -52,12 +52,19 @@ std::size_t PerfMaps::file_of(std::string_view path, std::string_view build_id,
     return it->second;
 }
 
+// One that ended has another's number.
+PerfMaps::Process& PerfMaps::living(std::int32_t process) {
+    Process& one = processes_[process];
+    if (one.threads == 0) one = {};
+    return one;
+}
+
 // What was mapped there before is cut, or gone.
 void PerfMaps::add(std::int32_t process, std::uint64_t begin, std::uint64_t bytes,
                    const Range& range) {
     const std::uint64_t end = begin + bytes;
     if (bytes == 0 || end < begin) return;
-    std::shared_ptr<Ranges>& own = processes_[process].ranges;
+    std::shared_ptr<Ranges>& own = living(process).ranges;
     if (own.use_count() > 1) own = std::make_shared<Ranges>(*own);
     Ranges& ranges = *own;
     auto at = ranges.upper_bound(begin);
@@ -102,11 +109,14 @@ void PerfMaps::map_with_file(Bytes body, bool has_build_id) {
 void PerfMaps::fork(std::int32_t process, std::int32_t parent) {
     // A thread of it may be told of before what it maps.
     if (process == parent) {
-        ++processes_[process].threads;
+        ++living(process).threads;
         return;
     }
     const auto of = processes_.find(parent);
-    if (of == processes_.end()) return;
+    if (of == processes_.end()) {
+        processes_.erase(process);
+        return;
+    }
     std::shared_ptr<Ranges> shared = of->second.ranges;
     processes_[process] = {std::move(shared), 1};
 }
@@ -114,7 +124,13 @@ void PerfMaps::fork(std::int32_t process, std::int32_t parent) {
 // The first thread may end before the others.
 void PerfMaps::exit(std::int32_t process) {
     const auto of = processes_.find(process);
-    if (of != processes_.end() && --of->second.threads == 0) processes_.erase(of);
+    if (of == processes_.end() || of->second.threads == 0 || --of->second.threads != 0) return;
+    constexpr std::size_t kMostEnded = 1024;
+    ended_.push_back(process);
+    if (ended_.size() <= kMostEnded) return;
+    const auto first = processes_.find(ended_.front());
+    if (first != processes_.end() && first->second.threads == 0) processes_.erase(first);
+    ended_.pop_front();
 }
 
 // This machine's, if it is the one that was mapped: only its build id tells.

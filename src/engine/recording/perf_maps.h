@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,9 +32,14 @@ public:
     void exit(std::int32_t process);                       // of a thread
     // Its memory is another one.
     void exec(std::int32_t process) { processes_.erase(process); }
-    void clear() { processes_.clear(); }
+    void clear() {
+        processes_.clear();
+        ended_.clear();
+    }
 
-    // The function at an address of a process now. Borrowed as long as this object lives.
+    // The function at an address of a process now; of one that ended, as it was then, as long as no
+    // other has its number, and not too many have ended since: stacks are told at the end. Borrowed
+    // as long as this object lives.
     std::optional<Symbol> find(std::int32_t process, std::uint64_t address);
     // Files that are not here, or other ones: "2 mapped files are not those of the recording: ...".
     std::string note() const;
@@ -65,9 +71,11 @@ private:
     struct Process {
         // Shared with those that it was forked from, until one of them maps something.
         std::shared_ptr<Ranges> ranges = std::make_shared<Ranges>();
-        std::size_t threads = 1;
+        std::size_t threads = 1;  // 0: it has ended
     };
+    Process& living(std::int32_t process);
     std::unordered_map<std::int32_t, Process> processes_;
+    std::deque<std::int32_t> ended_;
     std::vector<File> files_;
     std::map<std::string, std::size_t, std::less<>> by_name_;    // path, build id and inode
     std::map<std::string, std::string, std::less<>> build_ids_;  // by path

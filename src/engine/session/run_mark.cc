@@ -67,15 +67,16 @@ bool empty_if_stale(const Session& session) {
     return directory && empty_marked(session, directory);
 }
 
-std::vector<std::string> remove_stale_marked(const Tracefs& top) {
+std::vector<std::string> remove_stale_marked(const Tracefs& top, Stale what) {
+    const bool is_told = what == Stale::told;
     std::vector<std::string> removed;
     for (const Session& session : Session::all(top)) {
         const Fd directory = open_stale(session.tracefs());
         if (!directory) continue;
         if ((mode_of(directory) & kOfInstance) != 0) {
-            if (::rmdir(session.tracefs().root().c_str()) == 0)
+            if (is_told || ::rmdir(session.tracefs().root().c_str()) == 0)
                 removed.push_back(session.described());
-        } else if (empty_marked(session, directory)) {
+        } else if (is_told || empty_marked(session, directory)) {
             removed.push_back(cat("events of ", session.described()));
         }
     }

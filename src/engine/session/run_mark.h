@@ -33,7 +33,8 @@ bool empty_if_stale(const Session& session);
 
 // Removes what killed runs left in sessions: the instances that they made, and the enabled events,
 // filters and triggers of those that existed before. Returns what was removed, one line each. Does
-// nothing without permission.
-std::vector<std::string> remove_stale_marked(const Tracefs& top);
+// nothing without permission. Stale::told: only returns what there is.
+enum class Stale { removed, told };
+std::vector<std::string> remove_stale_marked(const Tracefs& top, Stale what);
 
 }  // namespace gpufs

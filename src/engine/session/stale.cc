@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "engine/session/changes.h"
 #include "engine/session/instance_names.h"
-#include "engine/session/run_mark.h"
 #include "engine/session/scratch_instance.h"
 #include "engine/session/session.h"
 #include "engine/session/session_probes.h"
@@ -72,23 +71,25 @@ std::vector<std::string> own_synthetic_events(const Tracefs& top) {
 
 }  // namespace
 
-std::vector<std::string> remove_stale(const Tracefs& top) {
+std::vector<std::string> remove_stale(const Tracefs& top, Stale what) {
+    const bool is_told = what == Stale::told;
     std::vector<std::string> removed;
     if (!top.has("instances")) return removed;
     for (const std::string& instance : top.instances()) {
         const auto owner = owner_of(instance);
         // An owner that has just made its instance does not hold it yet.
         if (!owner || is_seen_alive(*owner)) continue;
-        if (remove_instance(top, instance)) removed.push_back(cat("instance ", instance));
+        if (is_told || remove_instance(top, instance))
+            removed.push_back(cat("instance ", instance));
     }
-    std::ranges::move(remove_stale_marked(top), std::back_inserter(removed));
+    std::ranges::move(remove_stale_marked(top, what), std::back_inserter(removed));
     std::set<std::string> groups;
     for (const ProbeLine& probe : read_probe_lines(top)) groups.insert(probe.group);
     for (const std::string& group : groups) {
         const std::string instance = instance_of_group(group);
         if (instance.empty() || top.has(cat("instances/", instance))) continue;
         try {
-            remove_probes(top, group);
+            if (!is_told) remove_probes(top, group);
             removed.push_back(cat("probes in group ", group));
         } catch (const SysError&) {
             // Another process has them enabled, or has just removed them.
@@ -99,7 +100,7 @@ std::vector<std::string> remove_stale(const Tracefs& top) {
         try {
             Changes changes;
             changes.append(top, "dynamic_events", cat("-:synthetic/", name), "");
-            changes.apply_to_the_end();
+            if (!is_told) changes.apply_to_the_end();
             removed.push_back(cat("synthetic event ", name));
         } catch (const Error&) {
             // Another process uses it, or has just removed it.

@@ -14,6 +14,8 @@
 namespace gpufs {
 
 std::string syscall_text(std::int64_t number) {
+    if (number > 0 && (number & kCompatCall) != 0)
+        return cat("32-bit call ", number & ~kCompatCall);
     const std::string_view name = syscall_name(static_cast<long>(number));
     return name.empty() ? cat(number) : std::string(name);
 }

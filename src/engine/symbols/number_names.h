@@ -9,7 +9,10 @@ namespace gpufs {
 
 // Names of things that the kernel numbers. Without a known name, the text is the number.
 
-// "openat"
+// In a system call's number: it is that of a 32-bit program's, which mean other calls
+// (bpf_asm/lib/compat.bpf).
+inline constexpr std::int64_t kCompatCall = 1 << 29;
+// "openat", "32-bit call 5"
 std::string syscall_text(std::int64_t number);
 // "ENOENT" for both 2 and -2; "0".
 std::string errno_text(std::int64_t error);

@@ -142,8 +142,10 @@ Attachment open_raw_tracepoint(int program, const char* name, std::string_view h
             throw UnsupportedError(cat("cannot ", what, ": this kernel does not support it"),
                                    "Linux 4.17 or later, and a program of this kind; it may read "
                                    "more arguments than the tracepoint has");
-        throw_bpf_error(code, what,
-                        name ? "" : "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y; or use kprobe");
+        throw_bpf_error(
+            code, what,
+            name ? ""
+                 : "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y; or a kprobe, where there are any");
     }
     AttachmentMaker maker(how);
     maker.add_link(std::move(link));

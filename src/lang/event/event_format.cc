@@ -84,6 +84,10 @@ std::vector<std::string> EventFormat::field_names() const {
     return names;
 }
 
+bool is_dynamic_probe(const EventFormat& event) {
+    return event.find("__probe_ip") || event.find("__probe_ret_ip");
+}
+
 std::string distinct_name(const EventFormat& format, const Field& field) {
     std::size_t same = 1;
     for (const Field& other : format.fields) {

@@ -56,6 +56,9 @@ struct EventFormat {
     std::vector<std::string> field_names() const;
 };
 
+// Whether it is one of kprobe_events or uprobe_events.
+bool is_dynamic_probe(const EventFormat& event);
+
 // The field's name, for where names must differ: with "_2" behind it if a field before it has the
 // same one (amdgpu_vm_grab_id has two of the name `ring`).
 std::string distinct_name(const EventFormat& format, const Field& field);

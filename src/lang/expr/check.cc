@@ -298,11 +298,19 @@ private:
              cat("'", p.field, "' is a number (", type, "), ", quoted(text), " is text"), hint);
     }
 
+    // A probe's argument has no sign unless its definition says so.
+    static std::string typed_hint(const Field& field) {
+        return cat("make the probe with a type for it: ", field.name, "=...:s32 for an int, ",
+                   field.name, "=...:s64 for a long");
+    }
+
     [[noreturn]] void fail_range(const Predicate& p, const Field& field, const Range& range) const {
         const auto bits = field.size * 8;
         std::string hint;
         const std::uint64_t all = ~std::uint64_t{0} >> (64 - bits);
-        if (range.is_signed && !p.value.is_negative && p.value.magnitude <= all) {
+        if (!range.is_signed && p.value.is_negative && is_dynamic_probe(event_)) {
+            hint = typed_hint(field);
+        } else if (range.is_signed && !p.value.is_negative && p.value.magnitude <= all) {
             // For example 0xffffffff for an int: offer the signed number with these bits.
             const std::uint64_t extended = p.value.magnitude | ~all;
             hint = cat("as ", bits, " bits with a sign this is ", in_decimal(extended, true));
@@ -328,8 +336,10 @@ private:
         fail({p.field_span.begin, p.value.span.end},
              cat("this never holds: '", p.field, "' (", field.declaration(), ") holds 0 to ",
                  range.highest),
-             cat("without a sign, numbers below 0 are the largest: write ", p.field, " > ",
-                 hex(is_argument ? 0x7fffffff : range.highest / 2)));
+             is_dynamic_probe(event_)
+                 ? typed_hint(field)
+                 : cat("without a sign, numbers below 0 are the largest: write ", p.field, " > ",
+                       hex(is_argument ? 0x7fffffff : range.highest / 2)));
     }
 
     static std::string quoted(const std::string& text) { return cat('"', text, '"'); }

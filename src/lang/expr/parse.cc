@@ -209,7 +209,8 @@ private:
         if (looking_at("\"") || looking_at("'") || is_digit(text_[at_]) || looking_at("-"))
             fail_value_first();
         fail(this_character(),
-             cat("a field's name was expected, not '", text_of(this_character()), "'"));
+             cat("a field's name was expected, not '", text_of(this_character()), "'"),
+             looking_at("$") ? "a field has no '$' in front: retval, arg0" : "");
     }
 
     Span suffix() {

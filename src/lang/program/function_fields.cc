@@ -49,7 +49,7 @@ std::vector<Field> function_fields(ProbeTarget::Kind kind) {
     const ProbeKind& row = probe_kind(kind);
     if (!row.has_registers || !row.is_at_function()) return fields;
     if (row.at_return) {
-        add_register(fields, "retval", kResult, true);
+        add_register(fields, std::string(kResultField), kResult, true);
         return fields;
     }
     for (std::size_t i = 0; i < std::size(kArguments); ++i)

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "lang/event/event_format.h"
 #include "lang/program/program.h"
 
 namespace gpufs {
+
+inline constexpr std::string_view kResultField = "retval";
 
 // The arguments or the result of a probed function as event fields: arg0 to arg5 (u64) at entry,
 // retval (s64) at return, each at its offset in struct pt_regs (x86-64 and arm64, C calling

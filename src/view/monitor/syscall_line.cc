@@ -21,7 +21,7 @@ SyscallRecord syscall_record(std::span<const std::byte> bytes) {
 }
 
 std::string name_of(const SyscallRecord& call) {
-    if (call.state & SyscallRecord::compat) return cat("32-bit call ", call.number);
+    if (call.state & SyscallRecord::compat) return syscall_text(call.number | kCompatCall);
     const std::string number = cat(call.number), name = syscall_text(call.number);
     return name == number ? cat("syscall ", number) : name;
 }

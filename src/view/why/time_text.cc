@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -47,10 +49,40 @@ std::vector<std::string> functions_of(const TimePart& part, const ValueNames& na
     return functions;
 }
 
+// Whether it is `place` that /proc/TID/stack told of a task that was blocked already: that leaves
+// out the functions of the scheduler and of locks, which are innermost.
+bool is_same_place(const std::vector<std::string>& whole, const std::vector<std::string>& place) {
+    constexpr std::size_t kMostLeftOut = 6;
+    if (place.empty()) return false;
+    const auto at = std::ranges::find(whole, place.front());
+    const auto left_out = static_cast<std::size_t>(at - whole.begin());
+    return left_out != 0 && left_out <= kMostLeftOut &&
+           std::ranges::equal(place,
+                              std::span(at, whole.end())
+                                  .first(std::min<std::size_t>(
+                                      place.size(), static_cast<std::size_t>(whole.end() - at))));
+}
+
+// The functions of each part; where a stack lacks the innermost of them, they are those of the one
+// other place that it can be, if there is one.
+std::vector<std::vector<std::string>> functions_of(const TimeAccount& account,
+                                                   const ValueNames& names) {
+    std::vector<std::vector<std::string>> all;
+    for (const TimePart& part : account.parts) all.push_back(functions_of(part, names));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (account.parts[i].stack_names.empty()) continue;
+        std::set<std::vector<std::string>> whole;
+        for (std::size_t k = 0; k < all.size(); ++k)
+            if (account.parts[k].stack_names.empty() && is_same_place(all[k], all[i]))
+                whole.insert(all[k]);
+        if (whole.size() == 1) all[i] = *whole.begin();
+    }
+    return all;
+}
+
 // Without the stack, but with what it says.
-TimeRow row_of(const TimePart& part, const ValueNames& names) {
+TimeRow row_of(const TimePart& part, const std::vector<std::string>& functions) {
     TimeRow row;
-    const std::vector<std::string> functions = functions_of(part, names);
     row.part = part;
     row.part.stack.clear();
     row.part.stack_names.clear();
@@ -124,9 +156,10 @@ auto told_of(const TimeRow& row) {
 
 std::vector<TimeRow> time_rows(const TimeAccount& account, const ValueNames& names) {
     std::vector<TimeRow> rows;
-    for (const TimePart& part : account.parts) {
-        if (part.ns == 0) continue;
-        TimeRow row = row_of(part, names);
+    const auto functions = functions_of(account, names);
+    for (std::size_t i = 0; i < functions.size(); ++i) {
+        if (account.parts[i].ns == 0) continue;
+        TimeRow row = row_of(account.parts[i], functions[i]);
         const auto same = std::ranges::find_if(
             rows, [&](const TimeRow& one) { return told_of(one) == told_of(row); });
         if (same == rows.end())

@@ -1,5 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -139,6 +141,41 @@ BOOST_AUTO_TEST_CASE(at_the_line_that_begins_a_function_its_parameters_are_count
         const TempFile output;
         const Rows seen = counted(variant(name), "begin", kParameters, output);
         BOOST_TEST((seen == printed(output, "work", kParameters)), name);
+    }
+}
+
+// As in a container, where another file has the path, or none of ours has.
+BOOST_AUTO_TEST_CASE(of_a_process_with_other_mounts_the_file_is_its_own) {
+    test::Child::Setup setup;
+    setup.argv = {"unshare", "-m", "sh", "-c",
+                  cat("mount -t tmpfs none /mnt && cp ", variant("gcc-O2-pie"),
+                      " /mnt/own-program && echo ready && "
+                      "exec /mnt/own-program 1000000000 >/dev/null")};
+    test::Child child(setup);
+    BOOST_TEST_REQUIRE(child.wait_for_output("ready", std::chrono::seconds(30)));
+    const std::string path = cat("/proc/", child.pid(), "/root/mnt/own-program");
+    const Ended ended = test::gpufs({"count", "-x", "/mnt/own-program", "below", "-p",
+                                     cat(child.pid()), "--duration", "300ms"});
+    child.send(SIGKILL);
+    child.wait();
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.err, cat("'/mnt/own-program' is that of the process: ", path)), ended.err);
+    BOOST_TEST(has(ended.out, cat("uprobe:", path, ":below: ")), ended.out);
+    BOOST_TEST(!has(ended.out, ": 0\n"), ended.out);
+}
+
+// An int is in the lower half of a register.
+BOOST_AUTO_TEST_CASE(what_a_function_returns_has_the_sign_of_its_type) {
+    for (const char* name : {"gcc-O0-pie", "gcc-O2-dwarf4", "clang-O2-split"}) {
+        const std::string program = variant(name);
+        const auto count = [&](const std::string& condition) {
+            return test::gpufs({"count", cat("uretprobe:", program, ":below"), "by", "retval",
+                                "--if", condition, "--", program, cat(kRounds)})
+                .out;
+        };
+        BOOST_TEST(has(count("retval < -4"), "RETVAL  COUNT\n    -5      1\n"), name);
+        BOOST_TEST(has(count("retval == -2"), "RETVAL  COUNT\n    -2      1\n"), name);
+        BOOST_TEST(has(count("retval >= 0"), ": none\n"), name);
     }
 }
 

@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_child_has_its_parents_memory_until_it_executes) {
 }
 
 // Its first thread may end before the others; a child that shares its memory keeps it.
-BOOST_AUTO_TEST_CASE(a_process_has_its_memory_until_its_last_thread_ends) {
+BOOST_AUTO_TEST_CASE(a_process_has_its_memory_until_another_has_its_number) {
     PerfMaps maps;
     map(maps, {.build_id = build_id()});
     maps.fork(kProcess, kProcess);
@@ -170,8 +170,26 @@ BOOST_AUTO_TEST_CASE(a_process_has_its_memory_until_its_last_thread_ends) {
     maps.exit(kProcess);
     BOOST_TEST(named(maps, kBase + main_offset()) == "main+0 (nest)");
     maps.exit(kProcess);
-    BOOST_TEST(named(maps, kBase + main_offset()) == "none");
+    BOOST_TEST(named(maps, kBase + main_offset()) == "main+0 (nest)");
     BOOST_TEST(named(maps, kBase + main_offset(), kProcess + 1) == "main+0 (nest)");
+    constexpr std::uint64_t kOther = kBase + 2 * kLength;
+    map(maps, {.build_id = build_id(), .begin = kOther});
+    BOOST_TEST(named(maps, kBase + main_offset()) == "none");
+    BOOST_TEST(named(maps, kOther + main_offset()) == "main+0 (nest)");
+    maps.exit(kProcess);
+    maps.fork(kProcess, kProcess + 2);  // nobody knows what that has mapped
+    BOOST_TEST(named(maps, kOther + main_offset()) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(of_processes_that_ended_the_newest_are_known) {
+    PerfMaps maps;
+    constexpr std::int32_t kMany = 1100;
+    for (std::int32_t i = 0; i < kMany; ++i) {
+        map(maps, {.build_id = build_id(), .process = kProcess + i});
+        maps.exit(kProcess + i);
+    }
+    BOOST_TEST(named(maps, kBase + main_offset()) == "none");
+    BOOST_TEST(named(maps, kBase + main_offset(), kProcess + kMany - 1) == "main+0 (nest)");
 }
 
 // What one of two maps that share their memory is its own.

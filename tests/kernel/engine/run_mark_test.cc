@@ -72,6 +72,7 @@ BOOST_AUTO_TEST_CASE(a_session_that_a_killed_run_made_is_removed) {
         BOOST_TEST(remove_stale(test::top()).empty());
         BOOST_TEST(session.exists());
     }
+    BOOST_TEST(join(remove_stale(test::top(), Stale::told), "|") == session.described());
     BOOST_TEST(join(remove_stale(test::top()), "|") == session.described());
     BOOST_TEST(!session.exists());
 }
@@ -85,6 +86,9 @@ BOOST_AUTO_TEST_CASE(what_a_killed_run_enabled_in_a_session_is_removed_and_the_s
         wait_until_it_records(session);
         BOOST_TEST(remove_stale(test::top()).empty());
     }
+    BOOST_TEST(join(remove_stale(test::top(), Stale::told), "|") ==
+               "events of " + session.described());
+    BOOST_TEST(temp.read(kSwitchEnable) == "1\n");
     BOOST_TEST(join(remove_stale(test::top()), "|") == "events of " + session.described());
     BOOST_TEST(temp.read(kSwitchEnable) == "0\n");
     BOOST_TEST(remove_stale(test::top()).empty());

@@ -315,6 +315,21 @@ BOOST_AUTO_TEST_CASE(a_system_calls_negative_argument_has_two_forms) {
            as_system_call());
 }
 
+// Without a type, "$retval" and the like are made u64.
+BOOST_AUTO_TEST_CASE(a_probes_argument_is_below_0_by_its_type) {
+    EventFormat event = test::every_kind();
+    event.fields.back().name = "__probe_ret_ip";
+    const std::string hint =
+        "make the probe with a type for it: u64=...:s32 for an int, u64=...:s64 for a long";
+    expect({"u64 < 0", "^~~~~~~",
+            "this never holds: 'u64' (u64 u64) holds 0 to 18446744073709551615", hint},
+           event);
+    expect({"u64 == -22", "       ^~~",
+            "-22 does not fit in 'u64' (u64 u64): it holds 0 to 18446744073709551615", hint},
+           event);
+    BOOST_CHECK_NO_THROW(check("s32 < 0", event));
+}
+
 // Where a format prints the states without a table, as a probe's does.
 BOOST_AUTO_TEST_CASE(task_states_are_known_by_their_letters) {
     EventFormat event = test::every_kind();

@@ -54,6 +54,31 @@ BOOST_AUTO_TEST_CASE(each_use_of_time_is_a_line_by_its_size) {
                "    0.5 %    30.0 ms  not known: the kernel left out a switch\n");
 }
 
+// /proc/TID/stack leaves out __schedule, schedule and do_nanosleep.
+BOOST_AUTO_TEST_CASE(what_was_blocked_before_is_told_with_what_blocks_there_later) {
+    const std::vector<std::string> sleeps = {"__schedule", "schedule", "do_nanosleep",
+                                             "hrtimer_nanosleep", "common_nsleep"};
+    const std::vector<std::string> before(sleeps.begin() + 3, sleeps.end());
+    ValueNames names;
+    names.kernel = [&](std::uint64_t address, auto) { return sleeps.at(address); };
+    const auto lines = [&](const std::vector<std::vector<std::uint64_t>>& stacks) {
+        TimeAccount account{4711, "game", 1, {blocked(100, before)}};
+        for (const auto& stack : stacks) {
+            account.parts.push_back(part(TimeUse::blocked, 300));
+            account.parts.back().stack = stack;
+        }
+        std::string text;
+        for (const TimeRow& row : time_rows(account, names))
+            text += cat(row.part.ns / kMs, ' ', row.where.front(), '\n');
+        return text;
+    };
+    BOOST_TEST(lines({{0, 1, 2, 3, 4}}) == "400 do_nanosleep\n");
+    // Two places may be it: nobody knows which.
+    BOOST_TEST(lines({{0, 1, 2, 3, 4}, {0, 1, 3, 4}}) ==
+               "400 hrtimer_nanosleep\n300 do_nanosleep\n");
+    BOOST_TEST(lines({{0, 1, 2, 4}}) == "300 do_nanosleep\n100 hrtimer_nanosleep\n");
+}
+
 BOOST_AUTO_TEST_CASE(whose_a_fence_is_is_told_as_far_as_it_is_known) {
     TimePart of_other = of_ring(TimeUse::fence, 100, 802, "Xorg");
     TimePart unknown = of_ring(TimeUse::fence, 200, 0, "");
