@@ -207,6 +207,7 @@ $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-chec
 	$(Q)$(compiler) $(optimized) -g \
 		$(if $(call variant,pie),-fPIE,-fno-pie) $(if $(call variant,dwarf4 split4),-gdwarf-4,-gdwarf-5) \
 		$(if $(call variant,packed),-gz) $(if $(call variant,split split4 package),-gsplit-dwarf) \
+		$(if $(call variant,package),-DSHORT) \
 		-fdebug-prefix-map=$(CURDIR)=$(CURDIR)/tests/programs/../.. \
 		-c $< -o $@.d/variables.o
 	$(Q)$(compiler) $(optimized) $(or $(addprefix -,$(call variant,pie static)),-no-pie) -Wl,--build-id $(if $(call variant,packed),-gz) \
