@@ -2,16 +2,38 @@
 
 #include <algorithm>
 
+#include "base/glob.h"
 #include "base/map_spec.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "cmd/shared/argument_ways.h"
 #include "cmd/shared/run_loop.h"
 #include "engine/monitor/adhoc_events.h"
+#include "engine/symbols/code_files.h"
 #include "kernel/host/proc_task.h"
 #include "lang/event/task_naming.h"
 
 namespace gpufs {
+namespace {
+
+// Of processes that see another file there than we do, as in a container, it is theirs.
+void choose_file(Context& ctx, const std::vector<int>& pids, std::string& file) {
+    std::optional<std::string> chosen;
+    for (const int pid : pids) {
+        auto found = find_code_files(file, {pid});
+        if (found.index() != 0 || std::get<0>(found).size() != 1) return;  // said as of all others
+        std::string& path = std::get<0>(found).front();
+        if (chosen && *chosen != path)
+            throw UsageError(cat("these processes have several files '", file, "'"),
+                             "ask about one of them at a time");
+        chosen = std::move(path);
+    }
+    if (!chosen || !chosen->starts_with("/proc/") || *chosen == file) return;
+    ctx.err.line(cat("'", file, "' is that of the process: ", *chosen));
+    file = *chosen;
+}
+
+}  // namespace
 
 bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choices,
                  AdhocSubjects subjects) {
@@ -28,7 +50,11 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
         .count("top", choices.top, "show only the N first keys, and how many more there are");
     choices.run.command = take_command(args);
     if (!options.parse(ctx, args, choices.words)) return false;
+    if (!choices.run.input)
+        for (const int pid : choices.pids) proc::require_tgid(pid);
     std::vector<std::size_t> became;
+    if (choices.file && !choices.run.input && !is_glob(*choices.file))
+        choose_file(ctx, choices.pids, *choices.file);
     if (choices.file)
         became = set_file(choices.words, *choices.file, static_cast<std::size_t>(subjects));
     if (subjects == AdhocSubjects::start_and_end) {
@@ -42,8 +68,6 @@ bool parse_adhoc(Context& ctx, Args args, Options& options, AdhocChoices& choice
                          "each key takes memory of the kernel from the start");
     follow_command(choices.run, !choices.pids.empty());
     choices.run.pids = choices.pids;
-    if (!choices.run.input)
-        for (const int pid : choices.pids) proc::require_tgid(pid);
     return true;
 }
 

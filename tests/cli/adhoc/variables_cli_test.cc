@@ -1,5 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -140,6 +142,26 @@ BOOST_AUTO_TEST_CASE(at_the_line_that_begins_a_function_its_parameters_are_count
         const Rows seen = counted(variant(name), "begin", kParameters, output);
         BOOST_TEST((seen == printed(output, "work", kParameters)), name);
     }
+}
+
+// As in a container, where another file has the path, or none of ours has.
+BOOST_AUTO_TEST_CASE(of_a_process_with_other_mounts_the_file_is_its_own) {
+    test::Child::Setup setup;
+    setup.argv = {"unshare", "-m", "sh", "-c",
+                  cat("mount -t tmpfs none /mnt && cp ", variant("gcc-O2-pie"),
+                      " /mnt/own-program && echo ready && "
+                      "exec /mnt/own-program 1000000000 >/dev/null")};
+    test::Child child(setup);
+    BOOST_TEST_REQUIRE(child.wait_for_output("ready", std::chrono::seconds(30)));
+    const std::string path = cat("/proc/", child.pid(), "/root/mnt/own-program");
+    const Ended ended = test::gpufs({"count", "-x", "/mnt/own-program", "below", "-p",
+                                     cat(child.pid()), "--duration", "300ms"});
+    child.send(SIGKILL);
+    child.wait();
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.err, cat("'/mnt/own-program' is that of the process: ", path)), ended.err);
+    BOOST_TEST(has(ended.out, cat("uprobe:", path, ":below: ")), ended.out);
+    BOOST_TEST(!has(ended.out, ": 0\n"), ended.out);
 }
 
 // An int is in the lower half of a register.
