@@ -165,7 +165,7 @@ std::vector<TimeRow> time_rows(const TimeAccount& account, const ValueNames& nam
         if (same == rows.end())
             rows.push_back(std::move(row));
         else
-            same->part.ns += part.ns;
+            same->part.ns += row.part.ns;
     }
     sort_stably(rows, [](const TimeRow& a, const TimeRow& b) {
         return std::tie(b.part.ns, a.part.use, a.call) < std::tie(a.part.ns, b.part.use, b.call);
