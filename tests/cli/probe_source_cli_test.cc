@@ -286,11 +286,11 @@ BOOST_AUTO_TEST_CASE(what_counts_nothing_because_it_is_inlined_is_told) {
     };
     const Ended none = test::gpufs({"count", "-x", program, "twice", "--", program});
     BOOST_TEST(none.status == 2);
-    const std::string of_twice = cat("variables.c:", line_with("doubled"));
+    const std::string of_twice = cat("variables.c:", line_with("twice"));
     BOOST_TEST(has(none.err, cat("hint: ", hint("twice", of_twice))), none.err);
     const Ended seen = test::gpufs({"count", "-x", program, of_twice, "--", program, "3"});
     BOOST_TEST(has(seen.out, cat("uprobe:", program, ':', of_twice, ": 3\n")), seen.out);
-    const std::string of_folded = hint("folded", cat("variables.c:", line_with("folded")));
+    const std::string of_folded = hint("folded", cat("variables.c:", line_with("folds")));
     for (const char* command : {"count", "stacks", "latency"}) {
         const Ended zero = test::gpufs({command, "-x", program, "folded", "--", program, "3"});
         BOOST_TEST(zero.status == 0, zero.err);

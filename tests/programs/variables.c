@@ -37,7 +37,7 @@ static int depth;
 // What the compiler must keep, because it cannot know what looks at it.
 #define USED(x) __asm__ volatile("" : : "r"(x) : "memory")
 
-static inline __attribute__((always_inline)) long twice(long value) {
+static inline __attribute__((always_inline)) long twice(long value) {  // twice
     long result = value * 2;  // doubled
     USED(result);
     return result;
@@ -113,9 +113,10 @@ NOINLINE static int below(int n) {
 }
 
 // Inlined where it is called, and also there by itself, which nobody calls.
-static inline __attribute__((always_inline)) long folded(long value) {
-    USED(value);  // folded
-    return value + 1;
+static inline __attribute__((always_inline)) long folded(long value) {  // folds
+    long result = value * 3;
+    USED(result);
+    return result;
 }
 long (*volatile never_called)(long) = folded;
 #endif

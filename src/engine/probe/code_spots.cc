@@ -148,18 +148,6 @@ std::string inlined_text(const std::string& name, const std::vector<NamedFunctio
     return cat("'", name, "' is inlined at ", counted(static_cast<std::uint64_t>(places), "place"));
 }
 
-std::string inlined_hint(const std::string& file, const std::string& name) {
-    const auto info = DebugInfo::open(file);
-    if (!info) return {};
-    const auto functions = find_named_functions(*info, name);
-    std::string text = inlined_text(name, functions);
-    if (text.empty()) return text;
-    text += ", which a probe at its line sees";
-    const auto copy = std::ranges::find(functions, true, &NamedFunction::is_inlined);
-    if (const auto at = line_of(*info, copy->address)) text += cat(": ", at->file, ':', at->line);
-    return text;
-}
-
 std::string telling_name(const DwarfEntry& function) {
     const std::string symbol = symbol_of(function), signature = function_signature(symbol);
     return signature == symbol ? qualified_name(function) : signature;
@@ -198,6 +186,27 @@ std::optional<FunctionSource> source_of(DebugInfo& info, const DwarfEntry& funct
     });
     if (found && declared != 0 && declared < found->first) found->first = declared;
     return found;
+}
+
+std::string inlined_hint(const std::string& file, const std::string& name) {
+    const auto info = DebugInfo::open(file);
+    if (!info) return {};
+    const auto functions = find_named_functions(*info, name);
+    std::string text = inlined_text(name, functions);
+    if (text.empty()) return text;
+    text += ", which a probe at its line sees";
+    const auto copy = std::ranges::find(functions, true, &NamedFunction::is_inlined);
+    const auto source = source_of(*info, copy->entry);
+    if (!source) return text;
+    const std::string path(file_name(source->file));
+    const auto own = std::ranges::find(functions, false, &NamedFunction::is_inlined);
+    const auto own_code = own == functions.end() ? std::vector<CodeSpan>() : code_of(own->entry);
+    // Its code may be merged with that of the line that calls it.
+    const auto is_in_copy = [&](const CodeSpot& spot) { return !is_in(own_code, spot.address); };
+    for (std::uint64_t line = source->first; line <= source->last; ++line)
+        if (std::ranges::any_of(find_line_spots(*info, path, line), is_in_copy))
+            return cat(text, ": ", path, ':', line);
+    return text;
 }
 
 std::uint64_t behind_prologue(DebugInfo& info, const DwarfEntry& function, std::uint64_t begin) {
