@@ -203,7 +203,8 @@ std::string inlined_hint(const std::string& file, const std::string& name) {
     const auto own_code = own == functions.end() ? std::vector<CodeSpan>() : code_of(own->entry);
     // Its code may be merged with that of the line that calls it.
     const auto is_in_copy = [&](const CodeSpot& spot) { return !is_in(own_code, spot.address); };
-    for (std::uint64_t line = source->first; line <= source->last; ++line)
+    std::uint64_t line = number_of(copy->entry, dw::AT_decl_line).value_or(source->first);
+    for (; line <= source->last; ++line)
         if (std::ranges::any_of(find_line_spots(*info, path, line), is_in_copy))
             return cat(text, ": ", path, ':', line);
     return text;

@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(of_a_process_with_other_mounts_the_file_is_its_own) {
                       "exec /mnt/own-program 1000000000 >/dev/null")};
     test::Child child(setup);
     BOOST_TEST_REQUIRE(child.wait_for_output("ready", std::chrono::seconds(30)));
-    const std::string path = cat("/proc/", child.pid(), "/root/mnt/own-program");
+    const std::string path = cat("/proc/", child.pid(), "/root", "/mnt/own-program");
     const Ended ended = test::gpufs({"count", "-x", "/mnt/own-program", "below", "-p",
                                      cat(child.pid()), "--duration", "300ms"});
     child.send(SIGKILL);
