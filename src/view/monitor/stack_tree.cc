@@ -15,7 +15,12 @@ constexpr int kWeightWidth = 10;
 
 std::vector<std::size_t> share_out(std::span<const StackGroup> groups, std::size_t room) {
     double weight = 0;
-    for (const StackGroup& group : groups) weight += static_cast<double>(group.weight);
+    std::size_t stacks = 0;
+    for (const StackGroup& group : groups) {
+        weight += static_cast<double>(group.weight);
+        stacks += group.stacks;
+    }
+    room = std::min(room, stacks);
     const double room_a_weight = static_cast<double>(room) / std::max(weight, 1.0);
     std::vector<std::size_t> shares;
     std::size_t left = room;
