@@ -160,7 +160,8 @@ BOOST_AUTO_TEST_CASE(how_long_it_was_off_its_cpu_is_between_two_of_one_event) {
     const std::vector<test::Json>& entries = told["entries"].items;
     BOOST_TEST_REQUIRE(entries.size() == 1u, ended.out);
     BOOST_TEST(entries[0]["key"]["start.comm"].text == "sleep");
-    BOOST_TEST(entries[0]["max"].number() >= 50'000);
+    // The sleep begins before the task leaves its CPU, on a busy machine by milliseconds.
+    BOOST_TEST(entries[0]["max"].number() >= 20'000);
 }
 
 BOOST_AUTO_TEST_CASE(each_of_several_calls_has_its_own_end) {
