@@ -218,7 +218,7 @@ $(VARIABLES): tests/programs/variables.c Makefile | build/.deps build/.deps-chec
 
 # What each record goes through.
 HOT := $(wildcard $(addsuffix /*.cc,src/vm src/lang/event src/lang/print_fmt src/lang/trace_dat \
-       src/view/trace src/view/export))
+       src/view/trace))
 $(call objects,$(HOT)) $(B)/hot/src/base/precompiled.h.gch: private override CXXFLAGS += $(HOT_CXXFLAGS)
 
 # One file that runs on any Linux box of this architecture, built in a folder of its own. All but HOT
