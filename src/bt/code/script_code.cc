@@ -221,52 +221,7 @@ MapDeclaration ScriptCode::added_to(const TypedMap& map) {
 }
 
 std::string ScriptCode::fetch_function_of(const TypedMap& map) {
-    std::string name = gpufs::cat("fetch.", map.name);
-    if (program().find_subprogram(name)) return name;
-    const MapDeclaration declared = this->map(map);
-    const bool is_keyed = !has_address(map);
-    if (is_keyed) declare_refused(program(), declared);
-    Subprogram function;
-    function.name = name;
-    function.at = map.at;
-    for (const bool has_atomics : {true, false}) {
-        ir::Code code;
-        const ir::Temp key = code.argument(1), value = is_keyed ? code.argument(2) : key;
-        const ir::Temp entry = code.new_temp(ir::kU64);
-        if (is_keyed) {
-            const ir::Label add = code.new_label();
-            const auto symbol = [&] {
-                return code.symbol(Relocation::to(Relocation::Kind::map, declared.name));
-            };
-            const auto look_up = [&] {
-                code.assign(entry, code.call(BPF_FUNC_map_lookup_elem, {symbol(), key}));
-                code.branch(ir::Cmp::ne, ir::kU64, entry, 0, add);
-            };
-            look_up();
-            const ir::Slot zero = code.new_slot(kWord);
-            code.store({zero, 0}, 0, ir::kU64);
-            code.call(BPF_FUNC_map_update_elem,
-                      {symbol(), key, code.address(zero), static_cast<int>(BPF_NOEXIST)});
-            look_up();
-            append_loss(code, refused_of(declared));
-            code.leave(0);
-            code.bind(add);
-        } else {
-            code.assign(entry,
-                        code.symbol(Relocation::to(Relocation::Kind::map_value, declared.name)));
-        }
-        if (has_atomics) {
-            code.leave(code.fetch(AtomicOp::fetch_add, {entry, 0}, value, ir::kU64));
-        } else {
-            const ir::Temp before = code.load({entry, 0}, ir::kU64);
-            code.atomic(AtomicOp::add, {entry, 0}, value, ir::kU64);
-            code.leave(before);
-        }
-        append_guarded(function.code, code.assemble(has_atomics ? ".a" : ".b"),
-                       feature_guard(program(), "atomics", has_atomics, map.at));
-    }
-    program().subprograms.push_back(std::move(function));
-    return name;
+    return define_fetch(program(), added_to(map), {kWord, false});
 }
 
 std::string ScriptCode::refused_of_map(const TypedMap& map) {

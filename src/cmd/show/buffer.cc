@@ -28,14 +28,13 @@ RecordChoice choice_of(const ShowChoices& choices) {
 // See ShowForm::names_errors. `lines` are those of one record.
 void name_error(std::string& lines) {
     constexpr std::string_view kReturns = " -> 0x";
-    constexpr std::int64_t kMost = 4095;  // MAX_ERRNO
     const std::size_t at = lines.find(kReturns), end = lines.find('\n');
     if (at >= end || lines.rfind(" sys_", at) == std::string::npos) return;
     const std::size_t digits = at + kReturns.size();
     const auto value = static_cast<std::int64_t>(
         whole_number<std::uint64_t>(std::string_view(lines).substr(digits, end - digits), 16)
             .value_or(0));
-    if (value < 0 && value >= -kMost) lines.insert(end, cat(" ", errno_text(value)));
+    if (is_error_result(value)) lines.insert(end, cat(" ", errno_text(value)));
 }
 
 // The last N events, each with the stacks behind it.

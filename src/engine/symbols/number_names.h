@@ -14,6 +14,12 @@ namespace gpufs {
 inline constexpr std::int64_t kCompatCall = 1 << 29;
 // "openat", "32-bit call 5"
 std::string syscall_text(std::int64_t number);
+// Does a result in the kernel's way tell an error? -4095 and more do, what is less is an address
+// (IS_ERR_VALUE() of include/linux/err.h).
+constexpr bool is_error_result(std::int64_t result) {
+    constexpr std::int64_t kMaxErrno = 4095;
+    return result < 0 && result >= -kMaxErrno;
+}
 // "ENOENT" for both 2 and -2; "0".
 std::string errno_text(std::int64_t error);
 // "SIGKILL", "SIGRTMIN+3"

@@ -49,15 +49,7 @@ public:
     void add_at(ir::Temp key) {
         const ir::Label done = code_.new_label(), add = code_.new_label(),
                         refused = code_.new_label();
-        const ir::Temp address = map_.is_array() ? index_at(key, refused) : key_at(key);
-        const ir::Temp entry = code_.new_temp(ir::kU64);
-        code_.assign(entry, look_up(address));
-        code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, add);
-        if (!map_.is_array()) {
-            create(address);
-            code_.assign(entry, look_up(address));
-            code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, add);
-        }
+        const ir::Temp entry = find_or_create(key, add, refused);
         code_.bind(refused);
         const bool can_refuse = !map_.is_array() || has_indexes(map_);
         if (can_refuse && adds_one()) {
@@ -72,11 +64,52 @@ public:
     }
 
     // To the value of a map that has an address.
-    void add_to_value() {
-        add_to(code_.symbol(Relocation::to(Relocation::Kind::map_value, map_.name)));
+    void add_to_value() { add_to(value_address()); }
+
+    // Adds to a sum, and leaves the function with what it was before.
+    void fetch_at(ir::Temp key) {
+        const ir::Label found = code_.new_label(), refused = code_.new_label();
+        const ir::Temp entry = find_or_create(key, found, refused);
+        code_.bind(refused);
+        append_loss(code_, refused_of(map_));
+        code_.leave(0);
+        code_.bind(found);
+        fetch(entry);
     }
+    void fetch_value() { fetch(value_address()); }
 
 private:
+    // Where the element of a key or an index is; goes on at `refused` or behind it where it has no
+    // room.
+    ir::Temp find_or_create(ir::Temp key, ir::Label found, ir::Label refused) {
+        const ir::Temp address = map_.is_array() ? index_at(key, refused) : key_at(key);
+        const ir::Temp entry = code_.new_temp(ir::kU64);
+        const auto find = [&] {
+            code_.assign(entry, look_up(address));
+            code_.branch(ir::Cmp::ne, ir::kU64, entry, 0, found);
+        };
+        find();
+        if (!map_.is_array()) {
+            create(address);
+            find();
+        }
+        return entry;
+    }
+
+    void fetch(ir::Temp sum) {
+        if (has_atomics_) {
+            code_.leave(code_.fetch(AtomicOp::fetch_add, {sum, 0}, value_, ir::kU64));
+        } else {
+            const ir::Temp before = code_.load({sum, 0}, ir::kU64);
+            code_.atomic(AtomicOp::add, {sum, 0}, value_, ir::kU64);
+            code_.leave(before);
+        }
+    }
+
+    ir::Temp value_address() {
+        return code_.symbol(Relocation::to(Relocation::Kind::map_value, map_.name));
+    }
+
     // All that it does to an element is to add 1 to its first word, as to a counter of losses.
     bool adds_one() const {
         return (how_.kind == Kind::count || how_.kind == Kind::sum) && !value_.temp() &&
@@ -287,9 +320,12 @@ private:
     ir::Type type_;  // of the value
 };
 
+enum class Gives { nothing, what_was_before };
+
 // A map's function.
 std::vector<CodeItem> function_code(const MapDeclaration& map, const AggregateKey& key,
-                                    bool has_atomics, std::string_view labels) {
+                                    bool has_atomics, std::string_view labels,
+                                    Gives gives = Gives::nothing) {
     ir::Code code;
     code.set_source(map.at);
     unsigned arguments = 0;
@@ -299,12 +335,23 @@ std::vector<CodeItem> function_code(const MapDeclaration& map, const AggregateKe
                                   ? ir::Operand(1)
                                   : ir::Operand(code.argument(++arguments));
     AggregateWriter writer(code, map, key, value, has_atomics);
-    if (at)
-        writer.add_at(*at);
-    else
-        writer.add_to_value();
-    code.leave(0);
+    if (gives == Gives::what_was_before) {
+        at ? writer.fetch_at(*at) : writer.fetch_value();
+    } else {
+        at ? writer.add_at(*at) : writer.add_to_value();
+        code.leave(0);
+    }
     return code.assemble(labels);
+}
+
+// The same in two ways, for kernels with atomics that give what was there before, and without.
+std::vector<CodeItem> code_by_atomics(Program& program, const MapDeclaration& map,
+                                      const AggregateKey& key, Gives gives = Gives::nothing) {
+    std::vector<CodeItem> code;
+    for (const bool has_atomics : {true, false})
+        append_guarded(code, function_code(map, key, has_atomics, has_atomics ? ".a" : ".b", gives),
+                       feature_guard(program, "atomics", has_atomics, map.at));
+    return code;
 }
 
 // Would the functions of both be the same, but for the names of the maps?
@@ -365,15 +412,23 @@ void AggregateFunctions::define(const MapDeclaration& map, const AggregateKey& k
     } else if (!has_extremes(map.aggregation)) {
         function.code = function_code(map, key, true, ".");
     } else {
-        for (const bool has_atomics : {true, false}) {
-            const std::size_t guard = feature_guard(program_, "atomics", has_atomics, map.at);
-            append_guarded(function.code,
-                           function_code(map, key, has_atomics, has_atomics ? ".a" : ".b"), guard);
-        }
+        function.code = code_by_atomics(program_, map, key);
     }
     if (known == made_.end()) made_.push_back({map, key, program_.subprograms.size()});
     program_.subprograms.push_back(std::move(function));
     declare_refused(program_, map);
+}
+
+std::string define_fetch(Program& program, const MapDeclaration& map, const AggregateKey& key) {
+    std::string name = cat("fetch.", map.name);
+    if (program.find_subprogram(name)) return name;
+    Subprogram function;
+    function.name = name;
+    function.at = map.at;
+    function.code = code_by_atomics(program, map, key, Gives::what_was_before);
+    program.subprograms.push_back(std::move(function));
+    declare_refused(program, map);
+    return name;
 }
 
 void declare_refused(Program& program, const MapDeclaration& map) {

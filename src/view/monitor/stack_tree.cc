@@ -40,16 +40,13 @@ std::vector<std::size_t> share_out(std::span<const StackGroup> groups, std::size
 
 void StackTree::add(const std::vector<std::string>& frames, std::uint64_t weight) {
     Node* at = &root_;
-    const auto count = [&](StackGroup& all) {
-        all.weight += weight;
-        ++all.stacks;
-    };
-    count(at->all);
+    const StackGroup one{weight, 1};
+    at->all += one;
     for (const std::string& frame : frames) {
         auto callee = std::ranges::find(at->callees, frame, &Node::frame);
         if (callee == at->callees.end()) callee = at->callees.insert(callee, {frame, {}, {}});
         at = &*callee;
-        count(at->all);
+        at->all += one;
     }
 }
 
@@ -70,8 +67,7 @@ void StackTree::append_nodes(std::string& out, const std::vector<Node>& nodes, s
     for (std::size_t i = 0; i < sorted.size(); ++i) {
         const Node* node = sorted[i];
         if (shares[i] == 0) {
-            left_out.weight += node->all.weight;
-            left_out.stacks += node->all.stacks;
+            left_out += node->all;
             continue;
         }
         for (bool is_first = true;; is_first = false, node = node->callees.data()) {

@@ -17,6 +17,12 @@ namespace gpufs {
 struct StackGroup {
     std::uint64_t weight = 0;
     std::size_t stacks = 0;
+
+    StackGroup& operator+=(const StackGroup& other) {
+        weight += other.weight;
+        stacks += other.stacks;
+        return *this;
+    }
 };
 
 // How many stacks of each group are drawn where there is room for so many: by their weights, the

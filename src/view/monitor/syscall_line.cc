@@ -26,10 +26,8 @@ std::string name_of(const SyscallRecord& call) {
     return name == number ? cat("syscall ", number) : name;
 }
 
-// A result of -4095 and more is an error, what is less an address.
 bool is_error(const SyscallRecord& call) {
-    constexpr std::int64_t kMostErrno = 4095;
-    return (call.state & SyscallRecord::returned) && call.result < 0 && call.result >= -kMostErrno;
+    return (call.state & SyscallRecord::returned) && is_error_result(call.result);
 }
 
 struct ArgumentText {

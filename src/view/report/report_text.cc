@@ -201,8 +201,7 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows, s
     StackGroup left_out;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         if (shares[i] == 0) {
-            left_out.weight += weights[i].weight;
-            left_out.stacks += weights[i].stacks;
+            left_out += weights[i];
             continue;
         }
         Group& group = groups[i];
@@ -305,10 +304,8 @@ std::string report_text(const MapDeclaration& map, const Report& report, ReportR
         return cat(report.title, '\n',
                    table_of_stacks(map, rows, most, plans, values, screen, trends));
     StackGroup left_out;
-    for (std::size_t i = most; i < rows.entries.size(); ++i) {
-        ++left_out.stacks;
-        left_out.weight += weight_of(map.aggregation, rows.entries[i].words);
-    }
+    for (std::size_t i = most; i < rows.entries.size(); ++i)
+        left_out += {weight_of(map.aggregation, rows.entries[i].words), 1};
     if (left_out.stacks != 0) rows.entries.truncate(most);
     if (is_single(map) && !is_data && !is_drawn)
         return single_line(map, report, rows.entries[0], rows.during_ns, trends);
