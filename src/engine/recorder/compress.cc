@@ -67,8 +67,8 @@ Recorded take_apart(const trace_dat::Source& source) {
     part(Option::event_formats, [&] { trace_dat::parse_event_formats(cursor, pass); });
     part(Option::kallsyms, [&] { cursor.skip(cursor.u32()); });
     part(Option::printk_formats, [&] { cursor.skip(cursor.u32()); });
-    const std::string padded = cursor.bytes(cursor.u64());
-    const std::string_view names = up_to_nul(padded);
+    std::string names = cursor.bytes(cursor.u64());
+    names.resize(names.find_last_not_of('\0') + 1);
     std::string section;
     put<std::uint64_t>(section, names.size());
     recorded.sections.emplace_back(Option::command_lines, section.append(names));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <map>
 #include <span>
 
 #include "base/error.h"
@@ -22,7 +21,7 @@ namespace {
 // The kernel's own text has about 160 bytes, with large numbers 100 more.
 constexpr std::size_t kStatisticsRoom = 384;
 // For some 4,000 tasks more than there are at the start.
-constexpr std::size_t kNamesRoom = 64 << 10;
+constexpr std::size_t kNamesRoom = 128 << 10;
 
 // Taken from one CPU before the next has its turn.
 constexpr std::uint64_t kAtOnce = 4 << 20;
@@ -34,7 +33,10 @@ TaskNames tasks_now(const Tracefs& top) {
     if (own_pid_namespace().is_initial())
         for (const int pid : proc::processes())
             for (const int tid : proc::threads(pid))
-                if (const std::string comm = proc::comm(tid); !comm.empty()) tasks.add(tid, comm);
+                if (const std::string comm = proc::comm(tid); !comm.empty()) {
+                    tasks.add(tid, comm);
+                    tasks.add_process(tid, pid);
+                }
     tasks.refresh();
     return tasks;
 }
@@ -66,12 +68,12 @@ void Recorder::complete(trace_dat::Head& head, std::size_t names_bytes) const {
 }
 
 void Recorder::take_room(RecordingFile& file, trace_dat::Head head) {
-    complete(head, names().size());
+    complete(head, tasks_.to_recorded().size());
     file.take_room(head);
 }
 
 void Recorder::begin(RecordingFile& file, trace_dat::Head head, std::uint64_t most) {
-    const std::string known = names();
+    const std::string known = tasks_.to_recorded();
     complete(head, known.size());
     file.begin(head, most);
     file.set_names(known);
@@ -140,7 +142,7 @@ void Recorder::update(RecordingFile& file) {
     for (const Cpu& cpu : cpus_)
         file.set_statistics(cpu.number, cat("CPU: ", cpu.number, "\n", statistics(cpu)));
     tasks_.refresh();
-    file.set_names(names());
+    file.set_names(tasks_.to_recorded());
 }
 
 std::vector<Recorder::Counts> Recorder::counts() const {
@@ -152,20 +154,6 @@ std::vector<Recorder::Counts> Recorder::counts() const {
 
 std::string Recorder::statistics(const Cpu& cpu) const {
     return at_.read_if_readable(cat("per_cpu/cpu", cpu.number, "/stats")).value_or("");
-}
-
-// One line a task, as in saved_cmdlines: a newline within a name is written as \n.
-std::string Recorder::names() {
-    const std::map<int, std::string_view> sorted(tasks_.comms().begin(), tasks_.comms().end());
-    std::string lines;
-    for (const auto& [pid, comm] : sorted) {
-        const std::size_t start = lines.size();
-        lines += cat(pid, ' ', comm);
-        for (auto at = lines.find('\n', start); at != lines.npos; at = lines.find('\n', at))
-            lines.replace(at, 1, "\\n");
-        lines += '\n';
-    }
-    return lines;
 }
 
 }  // namespace gpufs

@@ -73,7 +73,6 @@ private:
     bool move_with(Move how, RecordingFile& file, std::uint64_t most);
     std::string statistics(const Cpu& cpu) const;
     void complete(trace_dat::Head& head, std::size_t names_bytes) const;
-    std::string names();
 
     Tracefs at_;
     PageLayout layout_;

@@ -146,6 +146,9 @@ RecordSession::RecordSession(const Tracefs& top, const RecordRequest& request)
     const Session session = Session::of(scratch_);
     stop();
     plan_settings(session, request.settings).changes.apply();
+    // Which process a thread is of, Linux 4.13 and later keep in saved_tgids.
+    if (tracefs().has("options/record-tgid"))
+        tracefs().write("options/record-tgid", "1\n", Write::replace);
     if (request_.filter)
         plan_filter(session, request_.filtered, *request_.filter, true).changes.apply();
     else

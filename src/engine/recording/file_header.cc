@@ -123,7 +123,7 @@ void TraceFileHeader::read_6(Cursor& cursor) {
     printk_place_ = {true, cursor.at()};
     cursor.skip(cursor.u32());
     reading_ = name_of(Option::command_lines);
-    context.tasks.add_lines(cursor.bytes(cursor.u64()));
+    context.tasks.add_recorded(cursor.bytes(cursor.u64()));
     reading_ = name_of(Option::done);
     cpus_ = cursor.u32();
     std::string mark = cursor.bytes(trace_dat::kOptions.size());
@@ -234,7 +234,7 @@ void TraceFileHeader::read_section(Option id) {
             else if (id == Option::event_formats)
                 trace_dat::parse_event_formats(cursor, offer);
             else
-                context.tasks.add_lines(cursor.bytes(cursor.u64()));
+                context.tasks.add_recorded(cursor.bytes(cursor.u64()));
         }
     } catch (const SysError&) {
         throw;

@@ -1,6 +1,10 @@
 #include "lang/symbols/task_names.h"
 
+#include <algorithm>
+#include <map>
+
 #include "base/bytes.h"
+#include "base/cat.h"
 #include "base/scan.h"
 #include "base/text.h"
 
@@ -54,6 +58,29 @@ void TaskNames::add_tgid_lines(std::string_view saved_tgids) {
     for_each_task(saved_tgids, [&](int pid, std::string_view number) {
         if (const auto tgid = Scan(number).take_number<int>()) tgids_[pid] = *tgid;
     });
+}
+
+void TaskNames::add_recorded(std::string_view lines) {
+    const std::string_view names = up_to_nul(lines);
+    add_lines(names);
+    lines.remove_prefix(std::min(lines.size(), names.size() + 1));
+    add_tgid_lines(lines);
+}
+
+// One line a task: a newline within a name is written as \n.
+std::string TaskNames::to_recorded() const {
+    std::string lines;
+    for (const auto& [pid, comm] : std::map(comms_.begin(), comms_.end())) {
+        const std::size_t start = lines.size();
+        lines += cat(pid, ' ', comm);
+        for (auto at = lines.find('\n', start); at != lines.npos; at = lines.find('\n', at))
+            lines.replace(at, 1, "\\n");
+        lines += '\n';
+    }
+    if (!tgids_.empty()) lines += '\0';
+    for (const auto& [pid, tgid] : std::map(tgids_.begin(), tgids_.end()))
+        lines += cat(pid, ' ', tgid, '\n');
+    return lines;
 }
 
 void TaskNames::refresh() {

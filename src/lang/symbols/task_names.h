@@ -42,6 +42,10 @@ public:
     void add_lines(std::string_view saved_cmdlines);
     // The process ids in a text of saved_tgids.
     void add_tgid_lines(std::string_view saved_tgids);
+    // Of a recording: a text of saved_cmdlines, and behind a NUL, if there is any, one of
+    // saved_tgids.
+    void add_recorded(std::string_view lines);
+    std::string to_recorded() const;
     const std::unordered_map<int, std::string_view>& comms() const { return comms_; }
 
 private:

@@ -47,8 +47,8 @@ enum class Option : std::uint16_t {
     event_formats,     // the formats of other systems
     kallsyms,          // text of /proc/kallsyms
     printk_formats,    // text of printk_formats
-    command_lines,     // text of saved_cmdlines
-    buffer_text,       // text of a latency tracer
+    command_lines,  // text of saved_cmdlines; ours has behind a NUL, where others end, saved_tgids
+    buffer_text,    // text of a latency tracer
 };
 
 // Version 7: the flag of a section that is compressed.

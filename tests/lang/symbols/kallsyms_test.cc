@@ -135,6 +135,25 @@ BOOST_AUTO_TEST_CASE(names_of_tasks_may_have_newlines) {
     BOOST_TEST(tasks.comm(10) == "c");
 }
 
+BOOST_AUTO_TEST_CASE(a_recording_has_processes_behind_the_names) {
+    TaskNames tasks;
+    tasks.add_lines("812 a\nb\n9 rcu sched\n");
+    BOOST_TEST(tasks.to_recorded() == "9 rcu sched\n812 a\\nb\n");
+    tasks.add_process(812, 800);
+    const std::string recorded = tasks.to_recorded();
+    BOOST_TEST(recorded == cat("9 rcu sched\n812 a\\nb\n", '\0', "812 800\n"));
+    TaskNames read;
+    read.add_recorded(recorded + std::string(100, '\0'));
+    BOOST_TEST(read.comm(9) == "rcu sched");
+    BOOST_TEST(read.comm(812) == "a\\nb");
+    BOOST_TEST(read.tgid(812) == 800);
+    // Cut in the middle, and without the table.
+    TaskNames cut;
+    cut.add_recorded("9 rcu sched\n812 a");
+    BOOST_TEST(cut.comm(812) == "a");
+    BOOST_TEST(cut.tgid(812) == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
