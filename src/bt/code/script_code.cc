@@ -139,6 +139,49 @@ ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable
     const auto is_unrolled = [](const Stmt& stmt) { return stmt.kind == Stmt::Kind::unroll; };
     for (const Instance& instance : typed.instances)
         InsideOfLoops(is_unrolled, count).walk(*instance.probe);
+    note_uses();
+}
+
+// Each use of a map but those that add to it, and those that ask the reader to print or clear it.
+void ScriptCode::note_uses() {
+    std::map<std::string, std::size_t> uses, others;
+    const auto is_map = [](const ExprPtr& expr) { return expr && expr->kind == Expr::Kind::map; };
+    const auto is_sum = [](const Stmt& stmt) {
+        return stmt.operation == BinaryOp::add || stmt.operation == BinaryOp::sub ||
+               (!stmt.operation && stmt.value && aggregation_in(*stmt.value));
+    };
+    for (const Probe& probe : script_.probes) {
+        for_each_expr(probe, [&](const Expr& expr) {
+            if (expr.kind == Expr::Kind::map) ++uses[expr.text];
+            const FunctionRow* const row =
+                expr.kind == Expr::Kind::call ? find_function(expr.text) : nullptr;
+            if (!row || expr.operands.empty() || !is_map(expr.operands[0])) return;
+            const Expr& map = *expr.operands[0];
+            const bool is_whole = map.operands.empty();
+            const TypedMap* const of = typed_.find_map(map.text);
+            const bool is_entry = of && of->value && of->value->is_aggregation();
+            if (row->function == Fn::clear || row->function == Fn::zero ||
+                (row->function == Fn::print && (is_whole || is_entry)))
+                ++others[map.text];
+        });
+        for_each_stmt(probe.body, [&](const Stmt& stmt) {
+            if (stmt.kind == Stmt::Kind::assign && is_map(stmt.target) && is_sum(stmt))
+                ++others[stmt.target->text];
+            if (stmt.kind == Stmt::Kind::expression && stmt.value->kind == Expr::Kind::increment &&
+                is_map(stmt.value->operands[0]))
+                ++others[stmt.value->operands[0]->text];
+        });
+    }
+    for (const auto& [map, count] : uses)
+        if (count != others[map]) looked_at_.insert(map);
+}
+
+bool ScriptCode::is_only_added_to(const TypedMap& map) const {
+    constexpr Kind kKinds[] = {Kind::integer, Kind::count, Kind::sum,  Kind::avg,
+                               Kind::stats,   Kind::hist,  Kind::lhist};
+    const bool is_word = !map.value->is(Kind::integer) || map.value->bytes == kWord;
+    return !looked_at_.contains(map.name) && is_word &&
+           std::ranges::any_of(kKinds, [&](Kind kind) { return map.value->is(kind); });
 }
 
 bool ScriptCode::is_added_to_once(const TypedMap& map) const {

@@ -50,6 +50,8 @@ public:
     bool is_added_to_once(const TypedMap& map) const;
     // A map without keys whose value is there, and printed, though nothing was put in.
     bool is_always_there(const TypedMap& map) const;
+    // As ScriptMap has it.
+    bool is_only_added_to(const TypedMap& map) const;
     // The script takes what is in the map, or an element of it, away.
     bool deletes(const std::string& map) const { return deleted_.contains(map); }
     // The function that adds to it, as AggregateFunctions::define() has it.
@@ -97,6 +99,7 @@ public:
     void finish();
 
 private:
+    void note_uses();
     void declare_frames();
 
     const Script& script_;
@@ -107,6 +110,7 @@ private:
     Compiled& made_;
     std::map<std::string, std::size_t> adds_;  // by map: how many places add to it
     std::set<std::string> deleted_, emptied_;  // maps: by delete() and clear(); by zero(), too
+    std::set<std::string> looked_at_;          // maps that programs do not only add to
     std::size_t frame_bytes_ = 0, zero_bytes_ = 0, functions_ = 0;
 };
 

@@ -1,6 +1,9 @@
+#include <set>
+
 #include "base/align.h"
 #include "base/cat.h"
 #include "bt/code/output.h"
+#include "bt/syntax/walk.h"
 #include "bt/types/functions.h"
 
 // Statements.
@@ -9,17 +12,35 @@ namespace {
 
 using Kind = Type::Kind;
 
-// "print(@m); clear(@m);" is one thing for the reader: nothing that comes in between is lost.
-bool prints_and_clears(const Stmt& stmt, const Stmt& next) {
-    const auto map_in = [](const Stmt& one, std::string_view function) -> const Expr* {
-        if (one.kind != Stmt::Kind::expression || one.value->kind != Expr::Kind::call ||
-            one.value->text != function || one.value->operands.empty())
-            return nullptr;
-        const Expr& of = *one.value->operands[0];
-        return of.kind == Expr::Kind::map && of.operands.empty() ? &of : nullptr;
-    };
-    const Expr *printed = map_in(stmt, "print"), *cleared = map_in(next, "clear");
-    return printed && cleared && printed->text == cleared->text;
+// The map in "print(@m)" or "clear(@m)"; null for other statements.
+const Expr* map_in(const Stmt& one, std::string_view function) {
+    if (one.kind != Stmt::Kind::expression || one.value->kind != Expr::Kind::call ||
+        one.value->text != function || one.value->operands.empty())
+        return nullptr;
+    const Expr& of = *one.value->operands[0];
+    return of.kind == Expr::Kind::map && of.operands.empty() ? &of : nullptr;
+}
+
+bool uses_map(const Stmt& stmt, const std::string& name) {
+    bool uses = false;
+    for_each_expr(stmt, [&](const Expr& expr) {
+        uses = uses || (expr.kind == Expr::Kind::map && expr.text == name);
+    });
+    return uses;
+}
+
+// "print(@m); print(@n); clear(@m);" prints and clears @m at once: nothing that comes in between is
+// lost. Returns the statement behind `at` that clears what `at` prints, if what is between does not
+// use it: the block's end if there is none.
+std::size_t find_clear(const Block& block, std::size_t at) {
+    const Expr* const printed = map_in(*block[at], "print");
+    if (!printed) return block.size();
+    for (std::size_t i = at + 1; i < block.size(); ++i) {
+        const Expr* const cleared = map_in(*block[i], "clear");
+        if (cleared && cleared->text == printed->text) return i;
+        if (block[i]->kind != Stmt::Kind::expression || uses_map(*block[i], printed->text)) break;
+    }
+    return block.size();
 }
 
 }  // namespace
@@ -36,14 +57,17 @@ void ProbeCode::emit_expression(const Expr& expr) {
 }
 
 void ProbeCode::emit(const Block& block) {
+    std::set<std::size_t> done;
     for (std::size_t i = 0; i < block.size(); ++i) {
-        const Stmt* const next = i + 1 < block.size() ? block[i + 1].get() : nullptr;
-        if (next && prints_and_clears(*block[i], *next)) {
-            Output(*this, *block[i]->value).print(true);
-            ++i;
-        } else {
+        if (done.contains(i)) continue;
+        const std::size_t clear = find_clear(block, i);
+        if (clear == block.size()) {
             emit(*block[i]);
+            continue;
         }
+        code_.set_source(block[i]->at);
+        Output(*this, *block[i]->value).print(true);
+        done.insert(clear);
     }
 }
 

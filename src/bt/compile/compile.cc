@@ -179,6 +179,7 @@ private:
             one.value = map.value;
             one.key_names = key_names(map.name, one.keys.size());
             one.is_always_there = shared.is_always_there(map);
+            one.is_only_added_to = shared.is_only_added_to(map);
             made_.maps.push_back(std::move(one));
         }
     }

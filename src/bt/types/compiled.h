@@ -25,6 +25,9 @@ struct ScriptMap {
     TypePtr value;
     // A scalar that the script never deletes: where nothing was put in, it is zero.
     bool is_always_there = false;
+    // Of a number, or of counts, totals and histograms: what is in the map now less what was in it
+    // before is what came since, and no program looks at it.
+    bool is_only_added_to = false;
     // hist and lhist: the Program's map has a u32 behind the key, aligned to 8 bytes: the slot. Its
     // value is a u64, the count. Of a scalar that is never emptied, the map is an array, and the
     // slot is the index.

@@ -22,7 +22,7 @@ JointPrinter::JointPrinter(Context& ctx, RunningProgram& running, MonitorPrinter
         Part& part = scripts_.emplace_back(Part{own, nullptr, nullptr, std::nullopt});
         part.names = make_names(part.running);
         part.printer = std::make_unique<ScriptPrinter>(
-            ctx, part.running, *script, form, *part.names,
+            ctx, part.running, *script, form, *part.names, ScriptPrinter::Maps::read_by_others,
             is_alone(running.program(), script->program) ? "" : script->program.name);
         part.tables.emplace(*script, part.running, part.printer->values(), form.controls);
         monitors_.show_maps_of(*part.tables);

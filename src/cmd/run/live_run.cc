@@ -273,8 +273,9 @@ void LiveRun::tell_child() {
 void LiveRun::open_printer() {
     if (choices_.script) {
         script_names_ = live_script_names(symbols_->symbols(), monitor_);
-        auto script = std::make_unique<ScriptPrinter>(ctx_, monitor_, *choices_.script,
-                                                      choices_.form(), *script_names_);
+        auto script =
+            std::make_unique<ScriptPrinter>(ctx_, monitor_, *choices_.script, choices_.form(),
+                                            *script_names_, ScriptPrinter::Maps::read_here);
         script->stop_commands_when([this] { return loop_.is_interrupted(); });
         printer_ = std::move(script);
         return;

@@ -18,7 +18,7 @@ RecordedRun::RecordedRun(Context& ctx, Program program, const RunChoices& choice
     if (choices.script) {
         script_names_ = recorded_script_names(file_.context(), replay_);
         printer_ = std::make_unique<ScriptPrinter>(ctx, replay_, *choices.script, choices.form(),
-                                                   *script_names_);
+                                                   *script_names_, ScriptPrinter::Maps::read_here);
     } else if (!choices.scripts.empty()) {
         printer_ = std::make_unique<JointPrinter>(
             ctx, replay_, choices.form(), recorded_names(file_.context()), choices.scripts,

@@ -47,7 +47,7 @@ bt::ValueTables tables_of(const bt::Compiled& script) {
 }  // namespace
 
 ScriptPrinter::ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Compiled& script,
-                             const MonitorPrinter::Form& form, bt::ValueNames& names,
+                             const MonitorPrinter::Form& form, bt::ValueNames& names, Maps maps,
                              std::string program)
     : ctx_(ctx),
       running_(running),
@@ -60,7 +60,17 @@ ScriptPrinter::ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Co
     for (const bt::SentRecord& record : script.records) {
         records_.emplace(record.name, &record);
         formats_.emplace(&record, bt::FormatText(record.text, record.values));
+        const bool empties =
+            record.clears || record.kind == Kind::clear || record.kind == Kind::zero;
+        if (empties && maps == Maps::read_here) keep_when_cleared(script_map(record.map));
     }
+}
+
+void ScriptPrinter::keep_when_cleared(const bt::ScriptMap& map) {
+    ProgramMap* const contents = program_map(map.name);
+    if (!map.is_only_added_to || !contents) return;
+    const bool has_two = map.value->is(bt::Type::Kind::avg) || map.value->is(bt::Type::Kind::stats);
+    cleared_maps_.try_emplace(map.name, *contents, has_two ? 2 : 1);
 }
 
 void ScriptPrinter::begin_run(std::uint64_t) {
@@ -117,8 +127,7 @@ void ScriptPrinter::take(const bt::SentRecord& record, bt::Bytes bytes) {
         case Kind::print_entry:
             return print_entry(record, bytes);
         case Kind::clear:
-            if (ProgramMap* map = program_map(record.map)) map->take_each([](auto, auto) {});
-            return;
+            return clear(record.map);
         case Kind::zero:
             return zero(record.map);
         case Kind::exit:
@@ -157,6 +166,19 @@ ProgramMap* ScriptPrinter::program_map(const std::string& name) const {
     return running_.map(cat('@', name));
 }
 
+ClearedMap* ScriptPrinter::cleared_map(const std::string& name) {
+    const auto map = cleared_maps_.find(name);
+    return map == cleared_maps_.end() ? nullptr : &map->second;
+}
+
+void ScriptPrinter::clear(const std::string& name) {
+    const auto pass = [](auto, auto) {};
+    if (ClearedMap* const cleared = cleared_map(name))
+        cleared->take_each(pass);
+    else if (ProgramMap* const map = program_map(name))
+        map->take_each(pass);
+}
+
 void ScriptPrinter::print_map(const bt::ScriptMap& map, bt::MapPart part, bool clears) {
     ProgramMap* contents = program_map(map.name);
     if (!contents) return;
@@ -172,10 +194,10 @@ void ScriptPrinter::print_map(const bt::ScriptMap& map, bt::MapPart part, bool c
         }
         entries.emplace_back(std::move(own), std::vector(value.begin(), value.end()));
     };
-    if (clears)
-        contents->take_each(keep);
+    if (ClearedMap* const cleared = cleared_map(map.name))
+        clears ? cleared->take_each(keep) : cleared->for_each(keep);
     else
-        contents->for_each(keep);
+        clears ? contents->take_each(keep) : contents->for_each(keep);
     if (entries.empty() && map.is_always_there && !map.value->has_slots())
         entries.emplace_back(std::vector<std::byte>(contents->spec().key_bytes),
                              std::vector<std::byte>(contents->whole_value_bytes()));
@@ -204,9 +226,13 @@ void ScriptPrinter::print_entry(const bt::SentRecord& record, bt::Bytes bytes) {
     const bt::Bytes own = bytes.subspan(record.values.front().offset, key_bytes);
     std::vector<std::byte> key(own.begin(), own.end()), value(contents->whole_value_bytes());
     key.resize(contents->spec().key_bytes);
+    ClearedMap* const cleared = cleared_map(map.name);
+    const auto look_up = [&] {
+        return cleared ? cleared->lookup(key, value) : contents->lookup(key, value);
+    };
     if (!map.value->has_slots()) {
         // What is not there shows zeros.
-        contents->lookup(key, value);
+        look_up();
         return output_.value({map.value}, value);
     }
     const bool is_series = map.value->is(bt::Type::Kind::tseries);
@@ -214,12 +240,13 @@ void ScriptPrinter::print_entry(const bt::SentRecord& record, bt::Bytes bytes) {
     std::vector<std::pair<std::vector<std::byte>, std::vector<std::byte>>> entries;
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
         std::memcpy(key.data() + key_bytes, &slot, sizeof slot);
-        if (contents->lookup(key, value)) entries.emplace_back(key, value);
+        if (look_up()) entries.emplace_back(key, value);
     }
     output_.map(map, elements_of(entries));
 }
 
 void ScriptPrinter::zero(const std::string& name) {
+    if (ClearedMap* const cleared = cleared_map(name)) return cleared->zero();
     ProgramMap* contents = program_map(name);
     if (!contents) return;
     std::vector<std::vector<std::byte>> keys;

@@ -9,6 +9,7 @@
 #include "cmd/run/monitor_printer.h"
 #include "cmd/run/run_printer.h"
 #include "cmd/shared/command.h"
+#include "engine/results/cleared_map.h"
 #include "engine/results/map_contents.h"
 #include "engine/results/running_program.h"
 #include "view/bt/format_text.h"
@@ -21,10 +22,12 @@ namespace gpufs {
 // system() and their like, in the order in which they come.
 class ScriptPrinter : public RunPrinter {
 public:
+    // Beside other programs, others read the script's maps, too.
+    enum class Maps { read_here, read_by_others };
     // Keeps references to all. Of the form it heeds JSON and controls. `program`: as ScriptOutput
     // has it.
     ScriptPrinter(Context& ctx, RunningProgram& running, const bt::Compiled& script,
-                  const MonitorPrinter::Form& form, bt::ValueNames& names,
+                  const MonitorPrinter::Form& form, bt::ValueNames& names, Maps maps,
                   std::string program = {});
 
     void begin_batch() override {}
@@ -69,6 +72,10 @@ private:
     bt::OutputPlace place_of(const SourceRef& where) const;
     const bt::ScriptMap& script_map(const std::string& name) const;
     ProgramMap* program_map(const std::string& name) const;
+    // Null where the map's entries are taken out when it is cleared.
+    ClearedMap* cleared_map(const std::string& name);
+    void keep_when_cleared(const bt::ScriptMap& map);
+    void clear(const std::string& name);
 
     Context& ctx_;
     RunningProgram& running_;
@@ -77,6 +84,7 @@ private:
     bt::ValueWriter writer_;
     bt::ScriptOutput output_;
     MapReader maps_;
+    std::map<std::string, ClearedMap, std::less<>> cleared_maps_;        // by the script's name
     std::map<std::string, const bt::SentRecord*, std::less<>> records_;  // by layout
     std::map<const bt::SentRecord*, bt::FormatText> formats_;
     std::optional<int> exit_status_;

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "base/cat.h"
+#include "base/scan.h"
+#include "base/text.h"
 #include "cli/scripts/script_support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
@@ -13,6 +15,7 @@ namespace ut = boost::unit_test;
 namespace gpufs {
 
 using test::check_outcomes;
+using test::Ended;
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bt_language)
@@ -91,6 +94,23 @@ BOOST_AUTO_TEST_CASE(a_value_is_what_it_was_before_its_key_was_made) {
         {"begin { print((@c++, ++@c, @k[5]--, --@k[5], @c)) }",
          "(0, 2, 0, -2, 2)\n@c: 2\n@k[5]: -2\n"},
     });
+}
+
+// Two processes count on two CPUs while the map is printed and cleared each millisecond.
+BOOST_AUTO_TEST_CASE(what_is_counted_while_a_map_is_cleared_is_in_the_next_print) {
+    const std::string work = cat(test::work_binary(), " calls 150000 0");
+    for (const char* count : {"@k[pid] = count()", "@k[pid]++", "@k = sum(1)", "@k[pid] += 1"}) {
+        const Ended ended =
+            test::gpufs({"run", "-e",
+                         cat("tracepoint:syscalls:sys_enter_getppid /comm == \"gpufs-work\"/ { ",
+                             count, " } interval:ms:1 { print(@k); print(1); clear(@k) }"),
+                         "--", "sh", "-c", cat(work, " & ", work, "; wait")});
+        long sum = 0;
+        for (const std::string_view line : lines_of(ended.out))
+            if (line.starts_with("@k"))
+                sum += whole_number<long>(line.substr(line.rfind(' ') + 1)).value_or(0);
+        BOOST_TEST(sum == 300000, count << ": " << sum << '\n' << ended.err);
+    }
 }
 
 // Two CPUs never get one number: the value comes from the addition itself.
