@@ -316,9 +316,12 @@ Value ProbeCode::eval_index(const Expr& expr) {
     const ir::Temp base = address_of(of);
     const ir::Operand index = number(*expr.operands[1]);
     // A structure that ends in one of what it has several of says 0 or 1.
-    if (type.is(Kind::array) && type.count > 1 && index.temp()) {
+    const std::uint64_t count = type.is(Kind::array)    ? type.count
+                                : type.is(Kind::string) ? told_size(type)
+                                                        : 0;
+    if (count > 1 && index.temp()) {
         const ir::Label is_inside = code_.new_label();
-        code_.branch(ir::Cmp::lt, ir::kU64, index, type.count, is_inside);
+        code_.branch(ir::Cmp::lt, ir::kU64, index, count, is_inside);
         Output(*this, *expr.operands[1]).warn(kOutOfBounds);
         code_.bind(is_inside);
     }
@@ -346,7 +349,7 @@ Value ProbeCode::eval_own_index(const Value& of, const Expr& index, std::size_t 
         const ir::Temp at = code_.new_temp(ir::kU64);
         code_.assign(at, number(index));
         code_.branch(ir::Cmp::lt, ir::kU64, at, count, is_inside);
-        if (of.type->is(Kind::array)) Output(*this, index).warn(kOutOfBounds);
+        Output(*this, index).warn(kOutOfBounds);
         code_.jump(done);
         code_.bind(is_inside);
         const ir::Temp place = code_.compute(ir::Op::add, ir::kU64, address_of(from),

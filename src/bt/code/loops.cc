@@ -5,12 +5,13 @@
 #include "base/scoped_value.h"
 #include "bt/code/output.h"
 #include "bt/code/probe_code.h"
+#include "bt/syntax/walk.h"
 #include "bt/types/constants.h"
 
 // Loops. The body of a loop over a map is a function, which the kernel calls for each element; so
-// is that of a loop over a range whose length is not known or large, where the kernel has
-// bpf_loop() (Linux 5.17): the verifier would go through all turns of a loop in the code. Variables
-// that such a function uses are in the frame, which it is given.
+// is that of a loop over a range whose length is not known or large, with those in it, where the
+// kernel has bpf_loop() (Linux 5.17): the verifier would go through all turns of a loop in the
+// code. Variables that such a function uses are in the frame, which it is given.
 namespace gpufs::bt {
 
 namespace {
@@ -72,8 +73,27 @@ private:
 bool ProbeCode::is_called(const Stmt& stmt) const {
     if (stmt.kind == Stmt::Kind::for_map) return true;
     if (stmt.kind != Stmt::Kind::for_range || !has_callbacks_) return false;
-    const auto first = constant(*stmt.value), limit = constant(*stmt.limit);
-    return !first || !limit || *first < *limit - kMostTurnsInCode;
+    const auto turns_of = [&](const Stmt& loop) -> std::optional<std::int64_t> {
+        const auto first = constant(*loop.value), limit = constant(*loop.limit);
+        if (!first || !limit || *first < *limit - kMostTurnsInCode) return std::nullopt;
+        return std::max<std::int64_t>(*limit - *first, 1);
+    };
+    const auto own = turns_of(stmt);
+    if (!own) return true;
+    // The verifier follows each turn of a loop in code, and in each of them the loops in its body,
+    // those that are called, too. Of a called body it does not know the variables, and so not where
+    // a `while` in it ends.
+    std::int64_t turns = *own;
+    bool is_long = false, has_while = false;
+    for_each_stmt(stmt.body, [&](const Stmt& inside) {
+        has_while = has_while || inside.kind == Stmt::Kind::while_;
+        is_long = is_long || inside.kind == Stmt::Kind::for_map;
+        if (inside.kind != Stmt::Kind::for_range || is_long) return;
+        const auto its = turns_of(inside);
+        if (its) turns *= *its;
+        is_long = !its || turns > kMostTurnsInCode;
+    });
+    return is_long && !has_while;
 }
 
 void ProbeCode::emit_while(const Stmt& stmt) {

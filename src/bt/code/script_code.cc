@@ -17,7 +17,6 @@ namespace {
 
 using Kind = Type::Kind;
 
-constexpr std::uint64_t kRingBytes = 2 << 20;
 constexpr std::uint64_t kStacks = 16384;
 constexpr std::size_t kMostFrameBytes = 32760;  // of a value of a per-CPU map
 // A keyed histogram has an element for each key and slot in use.
@@ -319,9 +318,9 @@ std::string ScriptCode::send_function() {
     ring.name = kRing;
     ring.type = BPF_MAP_TYPE_RINGBUF;
     ring.or_perf_ring = true;
-    ring.max_entries = kRingBytes;
+    ring.max_entries = options_.ring_bytes;
     program().maps.push_back(std::move(ring));
-    declare_loss(program(), kUnsent, "records, the ring is full");
+    declare_loss(program(), kUnsent, "records, the ring is full (perf_rb_pages is its size)");
     Subprogram function;
     function.name = kSend;
     for (const bool has_ring : {true, false}) {

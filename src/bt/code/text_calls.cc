@@ -168,8 +168,14 @@ Value ProbeCode::Calls::str() {
 Value ProbeCode::Calls::buf() {
     const std::size_t most = type_->bytes - sizeof(std::uint32_t);
     Value from = in_.eval(*call_.operands[0]);
-    if (from.literal || from.is_task_name)
+    if (from.literal) {
+        // All of it: a NUL is a byte like the others.
+        const Local whole = in_.allocate(from.type->bytes);
+        in_.put_literal(*from.literal, from.type->bytes, whole);
+        from = in_.load(whole, from.type);
+    } else if (from.is_task_name) {
         from = in_.load(in_.in_memory(from, from.type), from.type);
+    }
     const Local made = in_.allocate(type_->bytes);
     const Local contents = made.at(sizeof(std::uint32_t));
     in_.zero(made, type_->bytes);

@@ -224,6 +224,7 @@ private:
                 gpufs::cat(made_.ir_text.empty() ? "" : "\n", program.name, ":\n", code.ir_text());
         program.at = instance.probe->at;
         program.if_absent = options_.types.if_missing(*instance.probe);
+        program.may_be_without_any = options_.types.missing_probes.has_value();
         for (const AttachPoint& point : instance.points) {
             const bool has_cookies = instance.asks_function && options_.types.has_cookies;
             program.targets.push_back({target_of(point, has_cookies, script_, options_.pids)});

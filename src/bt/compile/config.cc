@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <memory>
 #include <optional>
@@ -15,30 +16,22 @@ namespace gpufs::bt {
 namespace {
 
 constexpr std::uint64_t kMostStringBytes = 16 << 10;
+constexpr std::uint64_t kMostRingBytes = 1 << 30;
+// perf_rb_pages counts pages of this size, whatever the machine's are: the kernel wants a power of
+// two of its own, which have 64 KiB at most.
+constexpr std::uint64_t kPageBytes = 4096, kLeastRingBytes = 64 << 10;
 
 // The entries that have an effect here, and those of bpftrace that need none.
-constexpr std::string_view kKnown[] = {"max_strlen",        "max_map_keys",   "max_probes",
-                                       "max_cat_bytes",     "missing_probes", "print_maps_on_exit",
-                                       "str_trunc_trailer", "license",        "language",
-                                       "stack_mode",        "show_debug_info"};
-constexpr std::string_view kWithoutEffect[] = {"max_bpf_progs",
-                                               "on_stack_limit",
-                                               "perf_rb_pages",
-                                               "log_size",
-                                               "cpp_demangle",
-                                               "lazy_symbolication",
-                                               "unstable_import",
-                                               "unstable_macro",
-                                               "unstable_map_decl",
-                                               "unstable_tseries",
-                                               "unstable_addr",
-                                               "use_blazesym",
-                                               "no_cpp_demangle",
-                                               "cache_user_symbols",
-                                               "max_ast_nodes",
-                                               "debug_output",
-                                               "max_type_res_iterations",
-                                               "max_bpf_programs"};
+constexpr std::string_view kKnown[] = {"max_strlen",        "max_map_keys",    "max_probes",
+                                       "max_cat_bytes",     "missing_probes",  "print_maps_on_exit",
+                                       "str_trunc_trailer", "license",         "language",
+                                       "stack_mode",        "show_debug_info", "perf_rb_pages"};
+constexpr std::string_view kWithoutEffect[] = {
+    "max_bpf_progs",      "on_stack_limit",  "log_size",       "cpp_demangle",
+    "lazy_symbolication", "unstable_import", "unstable_macro", "unstable_map_decl",
+    "unstable_tseries",   "unstable_addr",   "use_blazesym",   "no_cpp_demangle",
+    "cache_user_symbols", "max_ast_nodes",   "debug_output",   "max_type_res_iterations",
+    "max_bpf_programs"};
 
 // Names of the variables of the environment up to bpftrace 0.19, and what they are called since.
 constexpr std::pair<std::string_view, std::string_view> kOldNames[] = {
@@ -70,6 +63,13 @@ public:
         if (name == "max_map_keys") return put(name, value, options_.types.map_entries);
         if (name == "max_probes") return put(name, value, options_.types.most_probes);
         if (name == "max_cat_bytes") return put(name, value, options_.output.cat_bytes);
+        if (name == "perf_rb_pages") {
+            auto complaint = number(name, value, 1, kMostRingBytes / kPageBytes);
+            if (!complaint)
+                options_.ring_bytes =
+                    std::bit_ceil(std::max(number_ * kPageBytes, kLeastRingBytes));
+            return complaint;
+        }
         if (name == "missing_probes") return missing_probes(value);
         if (name == "license") return licence(value);
         if (name == "language") return language(value);
@@ -166,6 +166,7 @@ std::optional<Setting> setting(std::string_view name, const CompileOptions& opti
     if (name == "max_map_keys") return types.map_entries;
     if (name == "max_probes") return std::uint64_t{types.most_probes};
     if (name == "max_cat_bytes") return std::uint64_t{options.output.cat_bytes};
+    if (name == "perf_rb_pages") return options.ring_bytes / kPageBytes;
     if (name == "print_maps_on_exit") return options.output.prints_maps_on_exit;
     if (name == "show_debug_info") return options.output.wants_lines();
     if (name == "str_trunc_trailer") return options.output.cut_string_trailer;

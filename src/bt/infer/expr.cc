@@ -23,28 +23,10 @@ TypePtr int64() {
     return integer_type(kWord, true);
 }
 
-// The language gives a number the smallest type with a sign that holds it.
-TypePtr literal_type(std::int64_t number) {
-    std::size_t bytes = 1;
-    for (; bytes < kWord; bytes *= 2)
-        if (const std::int64_t limit = std::int64_t{1} << (bytes * 8 - 1);
-            number >= -limit && number < limit)
-            break;
-    return told_as(int64(), bytes);
-}
-
 // A text of so many bytes, and its NUL; one byte more, as a text that fills its type is one that
 // was cut.
 TypePtr text_type(std::size_t length) {
     return told_as(string_type(align_up(length + 2, kWord)), length + 1);
-}
-
-bool is_computable(const Type& type) {
-    return type.is_number() || type.is(Kind::pointer);
-}
-
-bool is_logical(BinaryOp op) {
-    return op == BinaryOp::logical_and || op == BinaryOp::logical_or;
 }
 
 // The path through a structure, and where it ends: "a.b.c".
@@ -72,6 +54,19 @@ std::string hint_for_field(const EventFormat& event, const std::string& name, bo
 }
 
 }  // namespace
+
+TypePtr literal_type(std::int64_t number) {
+    std::size_t bytes = 1;
+    for (; bytes < kWord; bytes *= 2)
+        if (const std::int64_t limit = std::int64_t{1} << (bytes * 8 - 1);
+            number >= -limit && number < limit)
+            break;
+    return told_as(integer_type(kWord, true), bytes);
+}
+
+bool is_computable(const Type& type) {
+    return type.is_number() || type.is(Kind::pointer);
+}
 
 // What looks like an assignment in parentheses is a record.
 std::string hint_for_condition(const Type& type) {
@@ -353,17 +348,15 @@ TypePtr Inference::type_of_index(const Expr& expr) {
         complain(expr.operands[1]->at, "The array index operator [] accepts only numbers");
     if (of->is(Kind::array) || of->is(Kind::pointer)) {
         if (of->element && !of->element->is(Kind::none)) {
-            const auto index = constant(*expr.operands[1]);
-            if (of->is(Kind::array) && of->count != 0 && index &&
-                static_cast<std::uint64_t>(*index) >= of->count)
-                complain(expr.operands[1]->at,
-                         gpufs::cat("the index ", *index, " is out of bounds for array of size ",
-                                    of->count));
+            if (of->is(Kind::array) && of->count != 0) check_index(*expr.operands[1], of->count);
             return as_value(whole(of->element));
         }
         return integer_type(kWord, false);
     }
-    if (of->is(Kind::string)) return integer_type(1, true);
+    if (of->is(Kind::string)) {
+        check_index(*expr.operands[1], told_size(*of));
+        return integer_type(1, true);
+    }
     if (of->is(Kind::tuple)) {
         const auto index = constant(*expr.operands[1]);
         if (index && static_cast<std::uint64_t>(*index) < of->fields.size())
@@ -375,143 +368,10 @@ TypePtr Inference::type_of_index(const Expr& expr) {
     return nullptr;
 }
 
-TypePtr Inference::type_of_unary(const Expr& expr) {
-    const TypePtr of = type_of(*expr.operands[0]);
-    if (!of) return nullptr;
-    check_folds(expr);
-    if (expr.unary == UnaryOp::address_of) {
-        if (expr.operands[0]->kind == Expr::Kind::variable) return pointer_type(of, Space::kernel);
-        complain(expr.at, "only variables have an address here");
-        return nullptr;
-    }
-    if (expr.unary == UnaryOp::dereference) {
-        if (of->is(Kind::pointer) && of->element && !of->element->is(Kind::none))
-            return as_value(whole(of->element));
-        if (is_computable(*of)) return integer_type(kWord, false);
-    } else if (expr.unary == UnaryOp::logical_not && is_computable(*of)) {
-        return in_.options.is_old ? integer_type(of->bytes, false) : boolean_type();
-    } else if (of->is_number()) {
-        if (const auto number = constant(expr); number && *number < 0)
-            return in_.options.is_old ? int64() : literal_type(*number);
-        return integer_type(kWord, expr.unary == UnaryOp::negate || fits_int64(*of));
-    }
-    static constexpr const char* kNames[] = {"-", "~", "!", "*", "&"};
-    complain(expr.at,
-             gpufs::cat("The ", kNames[static_cast<std::size_t>(expr.unary)],
-                        " operator can not be used on expressions of type '", name_of(*of), '\''));
-    return nullptr;
-}
-
-void Inference::check_folds(const Expr& expr) {
-    if (!in_.options.is_old && overflows(expr, *instance_, in_.table))
-        complain(expr.at, "unable to fold literals due to overflow or underflow",
-                 "the result does not fit in 64 bits");
-}
-
-TypePtr Inference::type_of_binary(const Expr& expr) {
-    TypePtr a = type_of(*expr.operands[0]), b = type_of(*expr.operands[1]);
-    if (takes_other_operand_ && !a) a = b;
-    if (takes_other_operand_ && !b) b = a;
-    if (!a || !b) return nullptr;
-    if (is_logical(expr.binary)) {
-        if (is_computable(*a) && is_computable(*b)) return truth_of(*a, *b);
-    } else if (expr.binary >= BinaryOp::eq && expr.binary <= BinaryOp::ge) {
-        return type_of_comparison(expr, a, b);
-    } else if (a->is_number() && b->is_number()) {
-        check_folds(expr);
-        const auto is_plain = [&](std::size_t i) {
-            const auto number = constant(*expr.operands[i]);
-            return number && *number >= 0;
-        };
-        // As adding what is negative would be.
-        if (expr.binary == BinaryOp::sub && !in_.options.is_old) return integer_type(kWord, true);
-        if ((!fits_int64(*a) && is_plain(1)) || (!fits_int64(*b) && is_plain(0)))
-            return integer_type(kWord, false);
-        if (expr.binary == BinaryOp::shl || expr.binary == BinaryOp::shr)
-            return integer_type(kWord, in_.options.is_old ? a->is_signed : fits_int64(*a));
-        // As in C; a negative constant says that the other one is meant signed.
-        const bool is_division = expr.binary == BinaryOp::div || expr.binary == BinaryOp::mod;
-        if (is_division && !in_.options.is_old && is_of_mixed_signs(expr, *a, *b))
-            return integer_type(kWord, false);
-        const bool is_signed =
-            in_.options.is_old ? a->is_signed && b->is_signed : is_signed_together(*a, *b);
-        return integer_type(kWord, is_signed);
-    } else if (a->is(Kind::pointer) && b->is_number() &&
-               (expr.binary == BinaryOp::add || expr.binary == BinaryOp::sub)) {
-        return a;
-    } else if (b->is(Kind::pointer) && a->is_number() && expr.binary == BinaryOp::add) {
-        return b;
-    } else if (is_computable(*a) && is_computable(*b)) {
-        return integer_type(kWord, false);
-    }
-    complain(expr.at, gpufs::cat("Type mismatch: no such operation for '", name_of(*a), "' and '",
-                                 name_of(*b), '\''));
-    return nullptr;
-}
-
-// To bpftrace 0.17, 8 bytes as what comes of all numbers: signed where both are.
-TypePtr Inference::truth_of(const Type& a, const Type& b) const {
-    return in_.options.is_old ? integer_type(kWord, a.is_signed && b.is_signed) : boolean_type();
-}
-
-// An uint64 with what may be negative, both unknown before it runs.
-bool Inference::is_of_mixed_signs(const Expr& expr, const Type& a, const Type& b) const {
-    if (!a.is(Kind::integer) || !b.is(Kind::integer) || fits_int64(a) == fits_int64(b))
-        return false;
-    return (a.is_signed || b.is_signed) && !constant(*expr.operands[0]) &&
-           !constant(*expr.operands[1]);
-}
-
-TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b) {
-    TypePtr truth = truth_of(*a, *b);
-    const bool is_equality = expr.binary == BinaryOp::eq || expr.binary == BinaryOp::ne;
-    const auto is_text = [](const Type& type) {
-        return type.is(Kind::string) || type.is(Kind::probe_name);
-    };
-    if (is_text(*a) && is_text(*b)) {
-        if (!is_equality) complain(expr.at, "texts can be compared with == and != only");
-        return truth;
-    }
-    const auto is_word = [](const Type& type) {
-        return type.is_scalar() && !type.is(Kind::probe_name);
-    };
-    if (!is_equality && !in_.options.is_old && is_of_mixed_signs(expr, *a, *b))
-        in_.warn(expr.at, gpufs::cat(name_of(*a), " and ", name_of(*b),
-                                     " are compared as int64: numbers from 2^63 on are negative"));
-    if (is_word(*a) && is_word(*b)) return truth;
-    const bool is_memory =
-        a->is(Kind::tuple) ? merged(a, b) != nullptr : a->kind == b->kind && a->bytes == b->bytes;
-    if (is_equality && is_memory && !a->is(Kind::none)) return truth;
-    complain(expr.at, gpufs::cat("Type mismatch: '", name_of(*a), "' cannot be compared with '",
-                                 name_of(*b), '\''));
-    return nullptr;
-}
-
-TypePtr Inference::type_of_increment(const Expr& expr) {
-    const Expr& target = *expr.operands[0];
-    const auto is_small = [](const TypePtr& type) {
-        return type && type->is(Kind::integer) && type->words.empty() && fits_int64(*type);
-    };
-    if (target.kind == Expr::Kind::map) {
-        TypedMap& map = map_of(target);
-        add_key(map, target);
-        if (!map.value || is_small(map.value)) put(map, expr.at, int64());
-    } else if (target.kind == Expr::Kind::variable) {
-        const auto use = instance_->uses.find(&target);
-        if (use != instance_->uses.end() && is_small(instance_->variables[use->second].type))
-            put(instance_->variables[use->second], expr.at, int64());
-    } else {
-        complain(expr.at, "only variables and maps can be incremented");
-        return nullptr;
-    }
-    TypePtr type = type_of(target);
-    if (type && !is_computable(*type)) {
-        complain(expr.at, gpufs::cat("The ", expr.is_decrement ? "--" : "++",
-                                     " operator can not be used on expressions of type '",
-                                     name_of(*type), '\''));
-        return nullptr;
-    }
-    return type;
+void Inference::check_index(const Expr& at, std::uint64_t size) {
+    if (const auto index = constant(at); index && static_cast<std::uint64_t>(*index) >= size)
+        complain(at.at,
+                 gpufs::cat("the index ", *index, " is out of bounds for array of size ", size));
 }
 
 TypePtr Inference::type_of_ternary(const Expr& expr) {

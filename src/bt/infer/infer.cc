@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cat.h"
+#include "base/text.h"
 #include "bt/infer/inference.h"
 #include "bt/types/common_type.h"
 #include "bt/types/functions.h"
@@ -16,6 +17,9 @@ using Kind = Type::Kind;
 // A type can only grow, and few times: from unknown to known, by signs, by sizes of texts.
 constexpr int kMostPasses = 50;
 constexpr std::int64_t kMostUnrolled = 100;
+// What a map may be declared as.
+constexpr std::string_view kMapKinds[] = {"hash", "lruhash", "percpuhash", "percpulruhash",
+                                          "percpuarray"};
 
 // Nothing behind it in its block runs.
 bool is_end(const Stmt& stmt) {
@@ -380,6 +384,10 @@ Typed infer_types(const Script& script, World& world, const TypeTable& table,
             continue;
         }
         if (declared.entries != 0) map->entries = declared.entries;
+        if (std::ranges::find(kMapKinds, declared.kind) == std::end(kMapKinds))
+            input.complain(
+                declared.at, gpufs::cat("Invalid bpf map type: ", declared.kind),
+                gpufs::cat("one of ", join({std::begin(kMapKinds), std::end(kMapKinds)}, ", ")));
         if (declared.kind == "lruhash" || declared.kind == "percpulruhash")
             map->type = BPF_MAP_TYPE_LRU_HASH;
     }

@@ -87,6 +87,8 @@ private:
     TypePtr type_of_unary(const Expr& expr);
     TypePtr type_of_binary(const Expr& expr);
     TypePtr truth_of(const Type& a, const Type& b) const;
+    bool grows_beyond_int64(const Expr& expr, const Type& a, const Type& b) const;
+    void check_index(const Expr& at, std::uint64_t size);
     bool is_of_mixed_signs(const Expr& expr, const Type& a, const Type& b) const;
     TypePtr type_of_comparison(const Expr& expr, const TypePtr& a, const TypePtr& b);
     TypePtr type_of_increment(const Expr& expr);
@@ -179,6 +181,10 @@ private:
     std::map<std::shared_ptr<const Structure>, std::shared_ptr<const Structure>> wholes_;
 };
 
+// The language gives a number the smallest type with a sign that holds it.
+TypePtr literal_type(std::int64_t number);
+// A number or an address.
+bool is_computable(const Type& type);
 // For a condition of a type that is no number; empty: none.
 std::string hint_for_condition(const Type& type);
 

@@ -122,30 +122,35 @@ private:
     }
 
     void add_functions(const AttachPoint& point) {
-        const bool is_typed =
-            (point.provider == Provider::fentry || point.provider == Provider::fexit) &&
-            (asked_.args || asked_.result);
+        // Of these, each function has a program of its own.
+        const bool is_traced =
+            point.provider == Provider::fentry || point.provider == Provider::fexit;
+        const bool is_typed = is_traced && (asked_.args || asked_.result);
         const bool is_told = asked_.probe || (asked_.function && !in_.options.has_cookies);
-        if (!point.has_glob() || !(is_typed || is_told)) {
+        if (!point.has_glob() || !(is_traced || is_told)) {
             Instance& made = add(point);
             if (is_typed) find_parameters(made, point);
             return;
         }
-        const std::vector<std::string> found = in_.world.functions(point.name);
-        if (found.empty()) return missing(point, point.name);
+        const std::string name = in_module(point, point.name);
+        const std::vector<std::string> found = in_.world.functions(name);
+        if (found.empty()) return missing(point, name);
         if (found.size() > in_.options.most_probes) return too_many(point, found.size());
         for (const std::string& function : found) {
             AttachPoint one = point;
             one.name = function;
-            one.text = gpufs::cat(name_of(point.provider), ':', function);
+            one.text = gpufs::cat(name_of(point.provider), ':', in_module(point, function));
             Instance& made = add(one);
             if (is_typed) find_parameters(made, one);
         }
     }
 
+    static std::string in_module(const AttachPoint& point, const std::string& function) {
+        return point.target.empty() ? function : gpufs::cat(point.target, ':', function);
+    }
+
     void find_parameters(Instance& made, const AttachPoint& point) {
-        const std::string name =
-            point.target.empty() ? point.name : gpufs::cat(point.target, ':', point.name);
+        const std::string name = in_module(point, point.name);
         auto found = in_.world.parameters(name);
         if (!found)
             return in_.complain(point.at,
@@ -277,11 +282,20 @@ private:
         if (!point.source.empty()) return add_user_line(point);
         if (point.address) {
             const auto place = in_.world.user_function_at(point.target, *point.address);
-            if (!place)
-                return in_.complain(point.at, gpufs::cat("Could not resolve address: ",
-                                                         point.target, ':', hex(*point.address)));
-            point.name = place->function;
-            point.offset = place->offset;
+            const bool is_named = place && !place->function.empty();
+            if (!is_named && !(place && in_.options.is_unsafe))
+                return in_.complain(
+                    point.at,
+                    gpufs::cat("Could not resolve address: ", point.target, ':',
+                               hex(*point.address)),
+                    place ? "no symbol has it: --unsafe probes it, if an instruction begins there"
+                          : "");
+            if (!is_named)
+                in_.warn(point.at,
+                         "no symbol has this address: where no instruction begins there, "
+                         "the probed program crashes");
+            point.name = is_named ? place->function : hex(place->offset);
+            point.offset = is_named ? place->offset : 0;
             point.address.reset();
         } else if (point.offset != 0 && !point.has_glob()) {
             const auto symbol = in_.world.user_symbol(point.target, point.name);

@@ -25,6 +25,8 @@ TypePtr Inference::type_of_str(const Expr& expr, const FunctionRow&) {
         if (length && *length >= 0)
             bytes = std::min(
                 bytes, align_up(static_cast<std::size_t>(*length) + in_.options.is_old, kWord));
+        else if (length)
+            complain(expr.operands[1]->at, gpufs::cat("str() wants a length, not ", *length));
     }
     if (!of) return nullptr;
     if (of->is(Kind::string))

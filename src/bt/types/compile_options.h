@@ -21,6 +21,7 @@ struct CompileOptions {
     // The map without keys whose number is the time of tseries(), for tests: without the @.
     std::string clock_map;
     std::uint64_t cpus = 1;
+    std::uint64_t ring_bytes = 2 << 20;  // a power of two of pages: of the ring for records
     std::vector<int> pids;  // only hits of these processes or threads count; empty: all
     OutputConfig output;
     std::string licence = "Dual MIT/GPL";

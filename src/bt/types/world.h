@@ -99,7 +99,8 @@ public:
     };
     virtual std::optional<UserSymbol> user_symbol(const std::string& file,
                                                   const std::string& name) = 0;
-    // The function whose code has the address (as in UserSymbol), and how far behind its begin.
+    // The function whose code has the address (as in UserSymbol), and how far behind its begin; of
+    // code that no symbol is for, an empty name, and where in the file it is.
     struct UserPlace {
         std::string function;
         std::uint64_t offset = 0;

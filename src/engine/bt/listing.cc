@@ -239,22 +239,7 @@ void Listing::raw_tracepoints(const std::string& name) {
 
 void Listing::functions(Provider provider, const std::string& name) {
     if (!facts_.has_kprobes()) return;
-    const auto colon = name.find(':');
-    if (colon == name.npos) {
-        for (const std::string& function : world_.functions(name)) add(provider, function);
-        return;
-    }
-    // A module's, "vmlinux" for the kernel's own.
-    const std::string module = name.substr(0, colon);
-    std::set<std::string> of_module;
-    for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
-        const auto symbol = parse_kallsyms_line(line);
-        if (!symbol || !symbol->is_code()) return;
-        if (glob_match(module, symbol->module.empty() ? "vmlinux" : symbol->module))
-            of_module.emplace(symbol->name);
-    });
-    for (const std::string& function : world_.functions(name.substr(colon + 1)))
-        if (of_module.contains(function)) add(provider, function);
+    for (const std::string& function : world_.functions(name)) add(provider, function);
 }
 
 void Listing::typed_functions(Provider provider, const std::string& name) {

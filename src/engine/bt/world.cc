@@ -173,9 +173,11 @@ std::optional<World::UserSymbol> KernelWorld::user_symbol(const std::string& fil
 std::optional<World::UserPlace> KernelWorld::user_function_at(const std::string& file,
                                                               std::uint64_t address) {
     return of_file(file, [&](const std::string& path) -> std::optional<UserPlace> {
-        auto found = find_function_at(ElfFile(path), address);
-        if (!found) return std::nullopt;
-        return UserPlace{std::move(found->function), found->offset};
+        const ElfFile elf(path);
+        if (auto found = find_function_at(elf, address))
+            return UserPlace{std::move(found->function), found->offset};
+        const auto offset = elf.file_offset(address);
+        return offset ? std::optional(UserPlace{{}, *offset}) : std::nullopt;
     });
 }
 

@@ -152,7 +152,9 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
                                              "does not tell apart: one of each is probed"));
         return std::vector{std::move(site)};
     }
-    Found<Function> split = split_offset(target.name);
+    const std::string_view name = target.name;
+    Found<Function> split = split_offset(
+        target.name.substr(name.starts_with(kOwnFunctions) ? kOwnFunctions.size() : 0));
     if (const Absent* why = std::get_if<Absent>(&split)) return *why;
     const Function& function = std::get<0>(split);
     if (function.offset != 0 && kind.at_return)

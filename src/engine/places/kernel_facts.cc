@@ -24,6 +24,18 @@ std::vector<std::string> names_of_traceable(std::string_view text) {
     return names;
 }
 
+std::set<std::string, std::less<>> functions_of(std::string_view modules) {
+    const std::string_view own = kOwnFunctions.substr(0, kOwnFunctions.size() - 1);
+    std::set<std::string, std::less<>> names;
+    for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
+        const auto symbol = parse_kallsyms_line(line);
+        if (!symbol || !symbol->is_code()) return;
+        if (glob_match(modules, symbol->module.empty() ? own : symbol->module))
+            names.emplace(symbol->name);
+    });
+    return names;
+}
+
 // What the interpreter has, of whatever kernel a recording is.
 constexpr BpfFeature kInterpreted[] = {
     BpfFeature::bpf,         BpfFeature::subprograms,
@@ -81,6 +93,12 @@ std::vector<ProbeLine> KernelFacts::places_of_dynamic_event(const std::string& f
 
 std::vector<std::string> KernelFacts::functions(std::string_view pattern) {
     if (recorded_) return {};
+    if (const auto colon = pattern.find(':'); colon != pattern.npos) {
+        const std::set<std::string, std::less<>> of_module = functions_of(pattern.substr(0, colon));
+        std::vector<std::string> found = functions(pattern.substr(colon + 1));
+        std::erase_if(found, [&](const std::string& name) { return !of_module.contains(name); });
+        return found;
+    }
     if (!functions_) {
         const auto traceable =
             tracefs_ ? tracefs_->read_if_readable("available_filter_functions") : std::nullopt;
@@ -151,6 +169,10 @@ const Btf* KernelFacts::btf() {
 std::optional<KernelFacts::BtfFunctionId> KernelFacts::find_btf_function(std::string_view name) {
     if (!btf()) return std::nullopt;
     std::vector<std::string> modules = btf_modules();
+    if (name.starts_with(kOwnFunctions)) {
+        name.remove_prefix(kOwnFunctions.size());
+        modules.clear();
+    }
     if (const auto colon = name.find(':'); colon != name.npos) {
         const std::string_view wanted = name.substr(0, colon);
         name.remove_prefix(colon + 1);

@@ -16,6 +16,9 @@
 
 namespace gpufs {
 
+// In front of a function's name: it is of no module.
+inline constexpr std::string_view kOwnFunctions = "vmlinux:";
+
 // What programs ask of the machine that they are linked for: its events, functions, features and
 // types. Each is looked up when first asked for, and remembered. Without tracefs, or where this
 // user may not read it, all works but events: asking for one throws UnsupportedError.
@@ -37,7 +40,8 @@ public:
     // Its places, a line each; empty if it is none.
     std::vector<ProbeLine> places_of_dynamic_event(const std::string& full_name);
 
-    // The kernel's functions that match a shell pattern and can be probed, sorted.
+    // The kernel's functions that match a shell pattern and can be probed, sorted. MODULE:PATTERN:
+    // those of the modules that match, which "vmlinux", the kernel itself, is one of.
     std::vector<std::string> functions(std::string_view pattern);
     // Whether kprobes can be set, by this kernel's means.
     bool has_kprobes();

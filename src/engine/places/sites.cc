@@ -52,6 +52,7 @@ public:
         }
         for (const LeftOut& one : left_out_) leave_out(one);
         mistakes_.throw_if_any();
+        if (found_.sites.empty() && !left_out_.empty()) throw UsageError("No probes to attach");
         if (machine_.is_recording()) require_some_event();
         return std::move(found_);
     }
@@ -113,14 +114,14 @@ private:
         const ProbeKind& kind = probe_kind(target.kind);
         const bool is_kernel_probe = kind.place == ProbeKind::Place::function && kind.has_registers;
         return probe.if_absent != ProbeProgram::IfAbsent::mistake &&
-               (!is_kernel_probe || machine_.has_kprobes());
+               (!is_kernel_probe || machine_.has_kprobes() || probe.may_be_without_any);
     }
 
     void leave_out(const LeftOut& one) {
         const auto is_of_block = [&](const ProbeSite& site) {
             return site.program->at == one.probe.at;
         };
-        if (std::ranges::none_of(found_.sites, is_of_block))
+        if (!one.probe.may_be_without_any && std::ranges::none_of(found_.sites, is_of_block))
             return refuse(one.alternatives, one.why);
         if (one.probe.if_absent == ProbeProgram::IfAbsent::nothing) return;
         const SourceRef& at = one.alternatives.front().at;

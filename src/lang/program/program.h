@@ -81,6 +81,7 @@ struct ProbeProgram {
     // one with the same `at`.
     enum class IfAbsent { mistake, caution, nothing };
     IfAbsent if_absent = IfAbsent::mistake;
+    bool may_be_without_any = false;  // the same where none exists
     // A numeric parameter: the program is left out where that is 0. Empty: never.
     std::string wanted_by;
     // The program is left out where the one of this name, in front of it, has a place. Empty:

@@ -6,6 +6,7 @@
 #include "base/scan.h"
 #include "base/text.h"
 #include "cli/scripts/script_support.h"
+#include "kernel/bpf/support.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 
@@ -16,6 +17,7 @@ namespace gpufs {
 
 using test::check_outcomes;
 using test::Ended;
+using test::has;
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(bt_language)
@@ -94,6 +96,58 @@ BOOST_AUTO_TEST_CASE(a_value_is_what_it_was_before_its_key_was_made) {
         {"begin { print((@c++, ++@c, @k[5]--, --@k[5], @c)) }",
          "(0, 2, 0, -2, 2)\n@c: 2\n@k[5]: -2\n"},
     });
+}
+
+BOOST_AUTO_TEST_CASE(loops_in_loops_have_as_many_turns_as_they_say,
+                     *ut::precondition(test::has_helper{BPF_FUNC_loop})) {
+    check_outcomes({
+        {"begin { for ($i : 0..20) { for ($j : 0..20) { for ($k : 0..20) { @c++; @m = max($i * $j "
+         "* "
+         "$k) } } } }",
+         "@c: 8000\n@m: 6859\n"},
+        {"begin { $x = 0; for ($i : 0..100) { for ($j : 0..100) { if ($j == 7) { break; } $x += $j "
+         "} "
+         "} print($x) }",
+         "2100\n"},
+        {"begin { for ($i : 0..100) { for ($j : 0..129) { @n[$i] = $j } } print(@n[99]); clear(@n) "
+         "}",
+         "128\n"},
+        {"begin { for ($i : 0..3) { $n = 0; while ($n < 4) { $n++; @c++ } } }", "@c: 12\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(what_may_take_all_bits_has_no_sign) {
+    check_outcomes({
+        {"begin { $ip = (uint32)0xc0a80001; $k = $ip << 32; print($k); print($k >> 32) }",
+         "13882345855664521216\n3232235521\n"},
+        {"begin { $c = (uint32)0xffffffff; print(($c * $c, $c * $c > 5, ~$c)) }",
+         "(18446744065119617025, true, 18446744069414584320)\n"},
+        {"begin { $s = (uint16)7; print(($s * 8 - 100, -5 * $s, $s << 3)) }", "(-44, -35, 56)\n"},
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_index_behind_a_text_is_told) {
+    BOOST_TEST(test::script_refusal("begin { $s = \"abc\"; print($s[10]) }") ==
+               "stdin:1:30-32: ERROR: the index 10 is out of bounds for array of size 4\n");
+    BOOST_TEST(test::script_refusal("begin { print(curtask.comm[20]) }") ==
+               "stdin:1:28-30: ERROR: the index 20 is out of bounds for array of size 16\n");
+    const Ended ended =
+        test::gpufs({"bt", "-q", "-e", "begin { $s = \"abc\"; $j = 8 + rand % 1; print($s[$j]) }"});
+    BOOST_TEST(ended.out == "0\n\n\n");
+    BOOST_TEST(has(ended.err, "WARNING: Array access out of bounds."), ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_buffer_has_all_bytes_of_a_text) {
+    check_outcomes({{R"(begin { print(buf("a\x00bc", 4)); print(buf("hello\x00\x01", 7)) })",
+                     "a\\x00bc\nhello\\x00\\x01\n"}});
+    BOOST_TEST(test::script_refusal("begin { print(str(0, -1)) }") ==
+               "stdin:1:22-24: ERROR: str() wants a length, not -1\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_map_is_declared_as_what_there_is) {
+    BOOST_TEST(test::script_refusal("let @l = lru_hash(3); begin { @l[1] = 1 }") ==
+               "stdin:1:1-21: ERROR: Invalid bpf map type: lru_hash\n"
+               "HINT: one of hash, lruhash, percpuhash, percpulruhash, percpuarray\n");
 }
 
 // Two processes count on two CPUs while the map is printed and cleared each millisecond.

@@ -50,6 +50,37 @@ BOOST_AUTO_TEST_CASE(probes_of_a_signal_run_when_it_comes) {
     BOOST_TEST(ended.status == 0);
 }
 
+BOOST_AUTO_TEST_CASE(missing_probes_may_be_all_there_are_of_a_block) {
+    const std::string missing = cat("uprobe:", test::Nest::build_file("nest"),
+                                    ":nofunction, uprobe:/no/file:f, tracepoint:no:such { } ");
+    const auto run = [&](const std::string& what, const std::string& rest) {
+        return test::gpufs({"bt", "-q", "-e",
+                            cat("config = { missing_probes = \"", what, "\" } ", missing, rest)});
+    };
+    const Ended ignored = run("ignore", "begin { print(1) }");
+    BOOST_TEST(ignored.out == "1\n\n\n");
+    BOOST_TEST(ignored.err == "");
+    const Ended warned = run("warn", "begin { print(1) }");
+    BOOST_TEST(warned.out == "1\n\n\n");
+    BOOST_TEST(test::has(warned.err, "No matches for tracepoint no:such. Skipping."), warned.err);
+    BOOST_TEST(test::has(warned.err, "has no function 'nofunction'"), warned.err);
+    BOOST_TEST(run("error", "begin { print(1) }").status == 2);
+    const Ended none = run("ignore", "");
+    BOOST_TEST(none.status == 2);
+    BOOST_TEST(none.err == "ERROR: No probes to attach\n");
+}
+
+BOOST_AUTO_TEST_CASE(an_address_without_a_symbol_is_probed_where_that_is_allowed) {
+    const std::string probe =
+        cat("uprobe:", test::Nest::build_file("nest"), ":0x10 { } begin { print(1) }");
+    const Ended refused = test::gpufs({"bt", "-q", "-e", probe});
+    BOOST_TEST(refused.status == 2);
+    BOOST_TEST(test::has(refused.err, "--unsafe probes it"), refused.err);
+    const Ended dry = test::gpufs({"bt", "-q", "--unsafe", "--dry-run", "-e", probe});
+    BOOST_TEST(dry.status == 0, dry.err);
+    BOOST_TEST(test::has(dry.err, "WARNING: no symbol has this address"), dry.err);
+}
+
 BOOST_AUTO_TEST_CASE(sigusr1_prints_all_maps) {
     Child script(script_of("begin { @a = 5; @b[1] = 6 } interval:s:60 { exit() }"));
     BOOST_TEST_REQUIRE(script.wait_for_error("Attached 2 probes", 60s));
