@@ -117,6 +117,17 @@ BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports, *ut::label("pu
     BOOST_TEST(has(ended.out, test::kVforkFrame), ended.out);
 }
 
+BOOST_AUTO_TEST_CASE(a_thread_that_has_ended_is_no_task_to_watch, *ut::label("pure")) {
+    test::Worker worker(test::end_first_thread);
+    worker.start();
+    BOOST_TEST_REQUIRE(worker.reaches_state('Z'));
+    const Ended ended =
+        test::gpufs({"stall", "-p", cat(worker.pid()), "--state", "any", "--duration", "50ms"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.err, "watching 1 task of 1 process: 1 "), ended.err);
+    BOOST_TEST(!has(ended.out, cat("-", worker.pid(), "  ")), ended.out);
+}
+
 BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing, *ut::label("pure")) {
     Worker worker(block_on);
     worker.start();

@@ -120,8 +120,11 @@ void StallHunt::attach(const std::vector<Target>& targets, bool is_held) {
     if (is_held) return;
     for (const int tid : tids) {
         auto now = look_.find(tid, monotonic_ns());
-        if (!now) continue;
-        if (now->state != TaskState::dead) tracker_.found(tid, *now);
+        if (!now) {
+            tracker_.on_exit(tid);  // which may have come before it was followed
+            continue;
+        }
+        tracker_.found(tid, *now);
         at_start_.push_back(*now);
         Stall* blocked = tracker_.open_stall(tid);
         if (!blocked) continue;

@@ -4,13 +4,12 @@ namespace gpufs {
 
 std::optional<Stall> StallLook::find(int tid, std::uint64_t now_ns) {
     const auto stat = proc::stat(tid);
-    if (!stat) return std::nullopt;
+    if (!stat || stat->has_ended()) return std::nullopt;
     Stall stall;
     stall.tid = tid;
     stall.comm = stat->comm;
     stall.begin_ns = stall.end_ns = now_ns;
     stall.state = static_cast<TaskState>(stat->state);
-    if (stat->state == 'Z') stall.state = TaskState::dead;
     // Kernel threads make no system calls; ignore /proc/TID/syscall.
     if (stat->is_kernel_thread)
         stall.syscall.known = SyscallState::Known::none;

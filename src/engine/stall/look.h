@@ -13,7 +13,7 @@ public:
     StallLook(SyscallText& syscalls, TaskNames& tasks) : syscalls_(syscalls), tasks_(tasks) {}
 
     // A task as it is now: its state, and if it does not run, all that is known of why. `begin_ns`
-    // is `now_ns`. Absent when it is gone.
+    // is `now_ns`. Absent when it has ended.
     std::optional<Stall> find(int tid, std::uint64_t now_ns);
     // Adds to the stall of a task that is blocked now: its system call where no event said it, the
     // file, verified, and a stack where there is none.

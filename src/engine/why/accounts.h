@@ -79,6 +79,7 @@ private:
         std::string comm;
     };
     void add_thread(int tid, std::uint32_t root, std::uint64_t since_ns);
+    void leave_out(int tid);
     void look_at(int tid);
     TimePart part_of(const MapEntry& entry) const;
 

@@ -130,6 +130,17 @@ BOOST_AUTO_TEST_CASE(a_process_that_only_sleeps_was_blocked_all_the_time) {
     BOOST_TEST(told.of("blocked") == told.ns());
 }
 
+BOOST_AUTO_TEST_CASE(a_thread_that_has_ended_is_not_in_the_account, *ut::label("pure")) {
+    test::Worker worker(test::end_first_thread);
+    worker.start();
+    BOOST_TEST_REQUIRE(worker.reaches_state('Z'));
+    const Why told = whys_of(test::gpufs({"watch", "--why", "-p", cat(worker.pid()), "--duration",
+                                          "50ms", "--json"}))
+                         .front();
+    BOOST_TEST(told.threads() == 1);
+    BOOST_TEST(told.ns() <= told.during_ns());
+}
+
 BOOST_AUTO_TEST_CASE(intervals_are_told_one_by_one, *ut::label("pure")) {
     test::Worker sleeper([] {
         for (;;) {
