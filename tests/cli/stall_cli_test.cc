@@ -175,6 +175,26 @@ BOOST_AUTO_TEST_CASE(json_is_one_object_a_stall_two_maps_and_a_summary) {
     BOOST_TEST(has(std::string(lines[3]), "\"lost\":0,"));
 }
 
+// The task sleeps from before it is watched until after.
+BOOST_AUTO_TEST_CASE(a_sleep_in_another_state_that_does_not_end_is_told) {
+    const Worker worker([] {
+        ::pause();
+        return 0;
+    });
+    BOOST_TEST_REQUIRE(worker.reaches_state('S'));
+    const std::vector<std::string> words = {"stall", "-p", cat(worker.pid()), "--duration",
+                                            "100ms"};
+    const Ended ended = test::gpufs(words);
+    BOOST_TEST(has(ended.err, "0 stalls over 1.0 ms in state D\n"), ended.err);
+    BOOST_TEST(has(ended.err, "not shown: 1 in S (longest > "), ended.err);
+    BOOST_TEST(has(ended.err, ", not over yet); --state S shows them\n"), ended.err);
+    std::vector<std::string> with_json = words;
+    with_json.emplace_back("--json");
+    const Ended json = test::gpufs(with_json);
+    BOOST_TEST(has(json.out, "\"not_shown\":[{\"state\":\"S\",\"count\":1,"), json.out);
+    BOOST_TEST(has(json.out, "\"ongoing\":1}]"), json.out);
+}
+
 BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {
     const TempSession session;
     Worker worker(block_on);

@@ -57,7 +57,7 @@ std::vector<std::string> StallHunt::explanation() const {
 }
 
 StallTracker::Others StallHunt::others() const {
-    StallTracker::Others all = tracker_.others();
+    StallTracker::Others all = tracker_.others_until(monotonic_ns());
     source_->add_others(all);
     return all;
 }
