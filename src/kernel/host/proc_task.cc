@@ -111,7 +111,8 @@ std::vector<int> numbers_in(const std::string& directory) {
 }
 
 std::optional<TaskStat> stat(int tid) {
-    return parse_task_stat(text_of(tid, "stat"));
+    // The same for /proc/TID/stat would have the kernel add up the times of all threads.
+    return parse_task_stat(text_of(tid, cat("task/", tid, "/stat")));
 }
 
 SyscallState syscall(int tid) {
