@@ -41,13 +41,15 @@ public:
     void begin(std::uint64_t now_ns) { from_ns_ = now_ns; }
 
     void print(std::uint64_t now_ns) {
-        const std::vector<TimeAccount> all = accounts_.take();
+        std::vector<TimeAccount> all = accounts_.take();
         const std::uint64_t during_ns = now_ns - from_ns_;
         times_.look_at_clock();
         if (choices_.interval) print_times(now_ns);
         from_ns_ = now_ns;
-        for (const TimeAccount& account : all) {
-            if (account.threads != 0) seen_.insert(account.pid);
+        for (TimeAccount& account : all) {
+            if (account.threads == 0 && account.parts.empty()) continue;
+            seen_.insert(account.pid);
+            if (account.comm.empty() && name_) account.comm = name_(account.pid);
             const std::vector<TimeRow> rows = time_rows(account, names_);
             if (choices_.json)
                 ctx_.out.line(time_json(account, rows, during_ns));
@@ -58,9 +60,10 @@ public:
     }
 
     // Of the processes asked for, those that never had a thread.
-    void tell_missing(const std::vector<int>& pids) {
-        for (const int pid : std::set<int>(pids.begin(), pids.end()))
-            if (!seen_.contains(pid)) ctx_.err.line(cat("no record here is of process ", pid));
+    std::set<int> missing(const std::vector<int>& pids) const {
+        std::set<int> left(pids.begin(), pids.end());
+        for (const int pid : seen_) left.erase(pid);
+        return left;
     }
 
     void print_losses(const LossLedger& losses) {
@@ -166,7 +169,9 @@ int run_live(Context& ctx, const std::vector<int>& pids, const RunChoices& choic
     printer.print_losses(losses);
     for (const std::string& note : symbols.notes()) ctx.err.line(note);
     if (const std::string line = loop.command_end(); !line.empty()) ctx.err.line(line);
-    return loop.exit_status(status_of(choices.strict, losses));
+    const std::set<int> missing = printer.missing(pids);
+    for (const int pid : missing) ctx.err.line(cat(pid, " ended before it could be watched"));
+    return loop.exit_status(missing.empty() ? status_of(choices.strict, losses) : kFailed);
 }
 
 int run_recorded(Context& ctx, const std::vector<int>& pids, const RunChoices& choices) {
@@ -198,7 +203,8 @@ int run_recorded(Context& ctx, const std::vector<int>& pids, const RunChoices& c
     printer.print(last.value_or(0));
     LossLedger losses = read_losses(replay.losses(), replay, accounts.maps());
     printer.print_losses(losses);
-    printer.tell_missing(pids);
+    for (const int pid : printer.missing(pids))
+        ctx.err.line(cat("no record here is of process ", pid));
     for (const std::string& note : replay.notes()) ctx.err.line(note);
     return loop.exit_status(status_of(choices.strict, losses));
 }
