@@ -1,5 +1,6 @@
 #include "cmd/run/why_run.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,13 +29,18 @@ namespace {
 
 constexpr std::string_view kText = "lib/why.bpf";
 
+using NameOfProcess = std::function<std::string(int pid)>;
+
 // Tells what the accounts took, with the times between which they did.
 class WhyPrinter {
 public:
-    WhyPrinter(Context& ctx, const RunChoices& choices, TimeAccounts& accounts, ValueNames names)
+    // `name`: of processes whose accounts have none.
+    WhyPrinter(Context& ctx, const RunChoices& choices, TimeAccounts& accounts, ValueNames names,
+               NameOfProcess name = {})
         : ctx_(ctx),
           choices_(choices),
           accounts_(accounts),
+          name_(std::move(name)),
           names_(std::move(names)),
           times_(names_, choices.controls) {}
 
@@ -92,6 +98,7 @@ private:
     Context& ctx_;
     const RunChoices& choices_;
     TimeAccounts& accounts_;
+    NameOfProcess name_;
     ValueNames names_;
     ValueWriter times_;
     std::set<int> seen_;
@@ -180,9 +187,10 @@ int run_recorded(Context& ctx, const std::vector<int>& pids, const RunChoices& c
     if (!explain(ctx, explanation(replay.sites(), replay.prepared()), replay.cautions(), choices))
         return kOk;
     TimeAccounts accounts(replay);
-    WhyPrinter printer(ctx, choices, accounts, recorded_names(file.context()));
-    for (const int pid : pids)
-        accounts.watch_recorded(pid, std::string(file.context().tasks.comm(pid)));
+    // A recording may tell names anywhere.
+    WhyPrinter printer(ctx, choices, accounts, recorded_names(file.context()),
+                       [&](int pid) { return std::string(file.context().tasks.comm(pid)); });
+    for (const int pid : pids) accounts.watch_recorded(pid);
     RunLoop loop(choices.duration, choices.interval);
     const VisitRecord ignore = [](const RecordLayout&, std::span<const std::byte>) {};
     std::optional<std::uint64_t> last;

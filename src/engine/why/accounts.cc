@@ -136,8 +136,8 @@ void TimeAccounts::watch_command(int pid, const std::string& comm) {
     add_thread(pid, static_cast<std::uint32_t>(pid), 0);
 }
 
-void TimeAccounts::watch_recorded(int pid, const std::string& comm) {
-    roots_.push_back({pid, comm});
+void TimeAccounts::watch_recorded(int pid) {
+    roots_.push_back({pid, ""});
     const auto number = static_cast<std::uint32_t>(pid);
     running_.map("roots")->update(bytes_of(number), bytes_of(number));
 }

@@ -324,6 +324,16 @@ BOOST_AUTO_TEST_CASE(a_process_that_was_not_recorded_is_told) {
     BOOST_TEST(!has(ran("13502").err, "no record here"));
 }
 
+// perf records names as processes get them.
+BOOST_AUTO_TEST_CASE(a_process_of_a_perf_data_has_its_name) {
+    const auto told = [](const std::string& pid) {
+        return test::gpufs({"watch", "--why", "-i", "tests/data/perf_data/small.data", "-p", pid})
+            .out;
+    };
+    BOOST_TEST(told("6784").starts_with("true-6784: 1 thread, "), told("6784"));
+    BOOST_TEST(told("99999") == "");
+}
+
 BOOST_AUTO_TEST_CASE(a_recorded_wait_for_a_job_is_split_by_what_the_ring_did) {
     const Why told = whys_of(test::gpufs(kBehind)).front();
     const long long queued = 989'577'158 - 807'217'626;
