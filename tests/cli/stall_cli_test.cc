@@ -195,6 +195,28 @@ BOOST_AUTO_TEST_CASE(a_sleep_in_another_state_that_does_not_end_is_told) {
     BOOST_TEST(has(json.out, "\"ongoing\":1}]"), json.out);
 }
 
+// Two that compute take turns on one CPU, by its timer's interrupts.
+BOOST_AUTO_TEST_CASE(a_task_that_computes_is_in_no_system_call) {
+    const auto computes = [] {
+        test::pin_to_cpu(test::first_cpu());
+        for (volatile bool goes_on = true; goes_on;) {
+        }
+        return 0;
+    };
+    Worker one(computes), other(computes);
+    one.start();
+    other.start();
+    BOOST_TEST_REQUIRE(one.reaches_state('R'));
+    Child child({{test::gpufs_binary(), "stall", "-p", cat(one.pid()), "--state", "R"},
+                 {},
+                 false,
+                 false,
+                 {}});
+    BOOST_TEST(child.wait_for_output("  no system call\n", std::chrono::minutes(1)));
+    child.send(SIGINT);
+    child.wait();
+}
+
 BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {
     const TempSession session;
     Worker worker(block_on);

@@ -28,7 +28,7 @@ StallHunt::StallHunt(const Tracefs& top, const StallTracker::Choice& choice, Way
       top_(top),
       trace_(top, top),
       syscalls_(trace_.context().events),
-      look_(syscalls_, trace_.context().tasks),
+      look_(syscalls_, trace_.context().tasks, trace_.context().addresses),
       tracker_(choice) {
     if (way == Way::best) {
         const auto cannot = [&](const Error& e) {
@@ -161,7 +161,10 @@ void StallHunt::look_at_due() {
     for (Stall* stall : tracker_.due(now)) {
         if (stall->is_cut) continue;  // looked at when it was found
         say_over();
-        if (stall->state != TaskState::runnable) look_.add_while_blocked(*stall);
+        if (stall->state != TaskState::runnable)
+            look_.add_while_blocked(*stall);
+        else
+            look_.add_call_by_stack(*stall);
         long_ones_.push_back({stall->tid, stall->begin_ns});
     }
     std::erase_if(long_ones_, [&](const Watched& watched) {

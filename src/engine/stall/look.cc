@@ -1,5 +1,7 @@
 #include "engine/stall/look.h"
 
+#include "lang/symbols/entry_functions.h"
+
 namespace gpufs {
 
 std::optional<Stall> StallLook::find(int tid, std::uint64_t now_ns) {
@@ -39,7 +41,18 @@ void StallLook::add_while_blocked(Stall& stall) {
     stall.file = {*fd, path, after.known == Known::yes && after.call == before.call};
 }
 
+void StallLook::add_call_by_stack(Stall& stall) const {
+    if (stall.syscall.known != SyscallState::Known::no) return;
+    std::vector<std::string> functions = stall.stack_names;
+    for (std::size_t i = 0; i < stall.stack.size(); ++i) {
+        const auto symbol = addresses_.frame(stall.stack[i], frame_place(i));
+        functions.emplace_back(symbol ? symbol->name : "");
+    }
+    if (is_entered_by_interrupt(functions)) stall.syscall.known = SyscallState::Known::none;
+}
+
 void StallLook::add_afterwards(Stall& stall) {
+    add_call_by_stack(stall);
     if (!stall.file && stall.syscall.known == SyscallState::Known::yes)
         if (const auto fd = syscalls_.descriptor(stall.syscall.call))
             if (const std::string path = proc::file_of(stall.tid, *fd); !path.empty())
