@@ -1,15 +1,21 @@
 #define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <filesystem>
 
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/host/proc_task.h"
+#include "kernel/host/syscall_names.h"
 #include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 #include "support/workloads.h"
 
 namespace ut = boost::unit_test;
@@ -27,6 +33,17 @@ using test::has;
 // Blocks in D for 100 ms, again and again.
 int block_on() {
     for (;;) test::block_in_vfork(100);
+}
+
+// Waits until the process is blocked in this system call.
+bool is_in_call(int pid, std::string_view name) {
+    constexpr int kTries = 2000;
+    for (int i = 0; i < kTries; ++i) {
+        const SyscallState now = proc::syscall(pid);
+        if (now.known == SyscallState::Known::yes && syscall_name(now.call.nr) == name) return true;
+        ::usleep(5000);
+    }
+    return false;
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
@@ -215,6 +232,24 @@ BOOST_AUTO_TEST_CASE(a_task_that_computes_is_in_no_system_call) {
     BOOST_TEST(child.wait_for_output("  no system call\n", std::chrono::minutes(1)));
     child.send(SIGINT);
     child.wait();
+}
+
+BOOST_AUTO_TEST_CASE(a_path_that_a_task_hangs_on_is_told) {
+    const test::TempFile fifo;
+    std::filesystem::remove(fifo.path());
+    BOOST_TEST_REQUIRE(::mkfifo(fifo.path().c_str(), 0600) == 0);
+    Worker worker([&] { return ::open(fifo.path().c_str(), O_RDONLY); });
+    worker.start();
+    BOOST_TEST_REQUIRE(is_in_call(worker.pid(), "openat"));
+    const std::vector<std::string> words = {"stall",      "-p",  cat(worker.pid()), "--state", "S",
+                                            "--duration", "20ms"};
+    const Ended ended = test::gpufs(words);
+    BOOST_TEST(has(ended.out, cat("openat(dfd=AT_FDCWD, filename=\"", fifo.path(), "\", flags=")),
+               ended.out);
+    std::vector<std::string> with_json = words;
+    with_json.emplace_back("--json");
+    const Ended json = test::gpufs(with_json);
+    BOOST_TEST(has(json.out, cat("filename=\\\"", fifo.path(), "\\\", flags=")), json.out);
 }
 
 BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {

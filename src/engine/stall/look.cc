@@ -34,11 +34,12 @@ void StallLook::add_while_blocked(Stall& stall) {
         before.call != stall.syscall.call)
         return;
     const auto fd = syscalls_.descriptor(before.call);
-    if (!fd) return;
-    const std::string path = proc::file_of(stall.tid, *fd);
+    const std::string path = fd ? proc::file_of(stall.tid, *fd) : std::string();
+    CallTexts texts = syscalls_.read_texts(stall.tid, before.call);
     const SyscallState after = proc::syscall(stall.tid);
-    if (path.empty()) return;
-    stall.file = {*fd, path, after.known == Known::yes && after.call == before.call};
+    const bool is_in_call = after.known == Known::yes && after.call == before.call;
+    if (!path.empty()) stall.file = {*fd, path, is_in_call};
+    if (is_in_call) stall.call_texts = std::move(texts);
 }
 
 void StallLook::add_call_by_stack(Stall& stall) const {

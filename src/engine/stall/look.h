@@ -18,7 +18,7 @@ public:
     // is `now_ns`. Absent when it has ended.
     std::optional<Stall> find(int tid, std::uint64_t now_ns);
     // Adds to the stall of a task that is blocked now: its system call where no event said it, the
-    // file, verified, and a stack where there is none.
+    // file, verified, the texts of the call, and a stack where there is none.
     void add_while_blocked(Stall& stall);
     // Where no event said the system call: adds that it is in none, if its stack says so.
     void add_call_by_stack(Stall& stall) const;

@@ -100,6 +100,7 @@ void StallTracker::end_sleep(Task& task, std::uint64_t ns, int target_cpu,
     wait.cpu_before = sleep.cpu_before;
     wait.cpu_waited = target_cpu;
     wait.syscall = sleep.syscall;
+    wait.call_texts = sleep.call_texts;
     wait.waker = sleep.waker;
     wait.after = sleep.state;
     task.ended = std::move(sleep);
