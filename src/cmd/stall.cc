@@ -186,7 +186,9 @@ private:
         std::string text, states;
         for (const auto& [state, other] : hunt_.others()) {
             text += cat(text.empty() ? "" : ", ", other.count, " in ", static_cast<char>(state),
-                        " (longest ", duration_text(other.longest_ns), ")");
+                        " (longest ", other.is_longest_ongoing ? "> " : "",
+                        duration_text(other.longest_ns),
+                        other.is_longest_ongoing ? ", not over yet)" : ")");
             states += cat(states.empty() ? "" : ",", static_cast<char>(state));
         }
         if (!text.empty())
@@ -202,6 +204,7 @@ private:
                            .text("state", std::string(1, static_cast<char>(state)))
                            .number("count", other.count)
                            .number("longest_ns", other.longest_ns)
+                           .number("ongoing", other.ongoing)
                            .done());
         summary.number("ongoing", ongoing).raw("not_shown", others.done());
         add_loss(summary, "lost", losses.total())

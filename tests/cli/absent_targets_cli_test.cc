@@ -6,11 +6,13 @@
 
 #include "base/cat.h"
 #include "base/file.h"
+#include "kernel/host/proc_task.h"
 #include "kernel/tracefs/tracefs.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
 #include "support/temp_file.h"
 #include "support/trace_instance.h"
+#include "support/workloads.h"
 
 namespace ut = boost::unit_test;
 
@@ -53,6 +55,26 @@ BOOST_AUTO_TEST_CASE(a_process_that_is_not_there_is_not_waited_for) {
                                                  {"record", "-e", "sched_switch"}}) {
         std::vector<std::string> with_pid = args;
         with_pid.insert(with_pid.end(), {"-p", pid});
+        const Ended ended = test::gpufs(with_pid);
+        BOOST_TEST(ended.status == 1, args[0]);
+        BOOST_TEST(ended.err == told, args[0]);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_has_ended_and_is_not_waited_for_is_told) {
+    test::Worker zombie([] { return 0; });
+    zombie.start();
+    BOOST_TEST_REQUIRE(zombie.reaches_state('Z'));
+    const std::string told =
+        cat("gpufs: ", zombie.pid(), " (", proc::comm(zombie.pid()), ") has ended; its parent ",
+            proc::comm(::getpid()), "-", ::getpid(), " has not waited for it (a zombie)\n");
+    for (const std::vector<std::string>& args : {std::vector<std::string>{"run", "off-cpu"},
+                                                 {"count", "sched:sched_switch"},
+                                                 {"stall"},
+                                                 {"watch", "--why"},
+                                                 {"record", "-e", "sched_switch"}}) {
+        std::vector<std::string> with_pid = args;
+        with_pid.insert(with_pid.end(), {"-p", cat(zombie.pid())});
         const Ended ended = test::gpufs(with_pid);
         BOOST_TEST(ended.status == 1, args[0]);
         BOOST_TEST(ended.err == told, args[0]);

@@ -1,15 +1,21 @@
 #define BOOST_TEST_DYN_LINK
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <filesystem>
 
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/host/proc_task.h"
+#include "kernel/host/syscall_names.h"
 #include "support/json.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
+#include "support/temp_file.h"
 #include "support/workloads.h"
 
 namespace ut = boost::unit_test;
@@ -27,6 +33,17 @@ using test::has;
 // Blocks in D for 100 ms, again and again.
 int block_on() {
     for (;;) test::block_in_vfork(100);
+}
+
+// Waits until the process is blocked in this system call.
+bool is_in_call(int pid, std::string_view name) {
+    constexpr int kTries = 2000;
+    for (int i = 0; i < kTries; ++i) {
+        const SyscallState now = proc::syscall(pid);
+        if (now.known == SyscallState::Known::yes && syscall_name(now.call.nr) == name) return true;
+        ::usleep(5000);
+    }
+    return false;
 }
 
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
@@ -117,6 +134,17 @@ BOOST_AUTO_TEST_CASE(it_ends_after_its_duration_with_the_reports, *ut::label("pu
     BOOST_TEST(has(ended.out, test::kVforkFrame), ended.out);
 }
 
+BOOST_AUTO_TEST_CASE(a_thread_that_has_ended_is_no_task_to_watch, *ut::label("pure")) {
+    test::Worker worker(test::end_first_thread);
+    worker.start();
+    BOOST_TEST_REQUIRE(worker.reaches_state('Z'));
+    const Ended ended =
+        test::gpufs({"stall", "-p", cat(worker.pid()), "--state", "any", "--duration", "50ms"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    BOOST_TEST(has(ended.err, "watching 1 task of 1 process: 1 "), ended.err);
+    BOOST_TEST(!has(ended.out, cat("-", worker.pid(), "  ")), ended.out);
+}
+
 BOOST_AUTO_TEST_CASE(ctrl_c_ends_it_with_the_reports_and_leaves_nothing, *ut::label("pure")) {
     Worker worker(block_on);
     worker.start();
@@ -162,6 +190,66 @@ BOOST_AUTO_TEST_CASE(json_is_one_object_a_stall_two_maps_and_a_summary) {
     BOOST_TEST(has(std::string(lines[2]), "{\"key\":{\"state\":\"S\",\"syscall\":\""));
     BOOST_TEST(lines[3].starts_with("{\"summary\":{\"stalls\":1,"));
     BOOST_TEST(has(std::string(lines[3]), "\"lost\":0,"));
+}
+
+// The task sleeps from before it is watched until after.
+BOOST_AUTO_TEST_CASE(a_sleep_in_another_state_that_does_not_end_is_told) {
+    const Worker worker([] {
+        ::pause();
+        return 0;
+    });
+    BOOST_TEST_REQUIRE(worker.reaches_state('S'));
+    const std::vector<std::string> words = {"stall", "-p", cat(worker.pid()), "--duration",
+                                            "100ms"};
+    const Ended ended = test::gpufs(words);
+    BOOST_TEST(has(ended.err, "0 stalls over 1.0 ms in state D\n"), ended.err);
+    BOOST_TEST(has(ended.err, "not shown: 1 in S (longest > "), ended.err);
+    BOOST_TEST(has(ended.err, ", not over yet); --state S shows them\n"), ended.err);
+    std::vector<std::string> with_json = words;
+    with_json.emplace_back("--json");
+    const Ended json = test::gpufs(with_json);
+    BOOST_TEST(has(json.out, "\"not_shown\":[{\"state\":\"S\",\"count\":1,"), json.out);
+    BOOST_TEST(has(json.out, "\"ongoing\":1}]"), json.out);
+}
+
+// Two that compute take turns on one CPU, by its timer's interrupts.
+BOOST_AUTO_TEST_CASE(a_task_that_computes_is_in_no_system_call) {
+    const auto computes = [] {
+        test::pin_to_cpu(test::first_cpu());
+        for (volatile bool goes_on = true; goes_on;) {
+        }
+        return 0;
+    };
+    Worker one(computes), other(computes);
+    one.start();
+    other.start();
+    BOOST_TEST_REQUIRE(one.reaches_state('R'));
+    Child child({{test::gpufs_binary(), "stall", "-p", cat(one.pid()), "--state", "R"},
+                 {},
+                 false,
+                 false,
+                 {}});
+    BOOST_TEST(child.wait_for_output("  no system call\n", std::chrono::minutes(1)));
+    child.send(SIGINT);
+    child.wait();
+}
+
+BOOST_AUTO_TEST_CASE(a_path_that_a_task_hangs_on_is_told) {
+    const test::TempFile fifo;
+    std::filesystem::remove(fifo.path());
+    BOOST_TEST_REQUIRE(::mkfifo(fifo.path().c_str(), 0600) == 0);
+    Worker worker([&] { return ::open(fifo.path().c_str(), O_RDONLY); });
+    worker.start();
+    BOOST_TEST_REQUIRE(is_in_call(worker.pid(), "openat"));
+    const std::vector<std::string> words = {"stall",      "-p",  cat(worker.pid()), "--state", "S",
+                                            "--duration", "20ms"};
+    const Ended ended = test::gpufs(words);
+    BOOST_TEST(has(ended.out, cat("openat(dfd=AT_FDCWD, filename=\"", fifo.path(), "\", flags=")),
+               ended.out);
+    std::vector<std::string> with_json = words;
+    with_json.emplace_back("--json");
+    const Ended json = test::gpufs(with_json);
+    BOOST_TEST(has(json.out, cat("filename=\\\"", fifo.path(), "\\\", flags=")), json.out);
 }
 
 BOOST_AUTO_TEST_CASE(freeze_stops_the_session_at_the_first_stall) {

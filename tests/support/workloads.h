@@ -39,6 +39,8 @@ inline constexpr const char* kVforkFrame = "sys_clone";
 // Touches a page that nobody delivers for `ms`. False where userfaultfd(2) is not to be had.
 bool can_block_in_page_fault();
 void block_in_page_fault(int ms);
+// Ends the calling thread, the first one of its process, and leaves another one asleep.
+int end_first_thread();
 // Burns the CPU for `ms` of wall-clock time.
 void spin(int ms);
 // getppid(2), so many times: one event each.

@@ -1,5 +1,6 @@
 #include "cmd/run/why_run.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,26 +29,33 @@ namespace {
 
 constexpr std::string_view kText = "lib/why.bpf";
 
+using NameOfProcess = std::function<std::string(int pid)>;
+
 // Tells what the accounts took, with the times between which they did.
 class WhyPrinter {
 public:
-    WhyPrinter(Context& ctx, const RunChoices& choices, TimeAccounts& accounts, ValueNames names)
+    // `name`: of processes whose accounts have none.
+    WhyPrinter(Context& ctx, const RunChoices& choices, TimeAccounts& accounts, ValueNames names,
+               NameOfProcess name = {})
         : ctx_(ctx),
           choices_(choices),
           accounts_(accounts),
+          name_(std::move(name)),
           names_(std::move(names)),
           times_(names_, choices.controls) {}
 
     void begin(std::uint64_t now_ns) { from_ns_ = now_ns; }
 
     void print(std::uint64_t now_ns) {
-        const std::vector<TimeAccount> all = accounts_.take();
+        std::vector<TimeAccount> all = accounts_.take();
         const std::uint64_t during_ns = now_ns - from_ns_;
         times_.look_at_clock();
         if (choices_.interval) print_times(now_ns);
         from_ns_ = now_ns;
-        for (const TimeAccount& account : all) {
-            if (account.threads != 0) seen_.insert(account.pid);
+        for (TimeAccount& account : all) {
+            if (account.threads == 0 && account.parts.empty()) continue;
+            seen_.insert(account.pid);
+            if (account.comm.empty() && name_) account.comm = name_(account.pid);
             const std::vector<TimeRow> rows = time_rows(account, names_);
             if (choices_.json)
                 ctx_.out.line(time_json(account, rows, during_ns));
@@ -58,9 +66,10 @@ public:
     }
 
     // Of the processes asked for, those that never had a thread.
-    void tell_missing(const std::vector<int>& pids) {
-        for (const int pid : std::set<int>(pids.begin(), pids.end()))
-            if (!seen_.contains(pid)) ctx_.err.line(cat("no record here is of process ", pid));
+    std::set<int> missing(const std::vector<int>& pids) const {
+        std::set<int> left(pids.begin(), pids.end());
+        for (const int pid : seen_) left.erase(pid);
+        return left;
     }
 
     void print_losses(const LossLedger& losses) {
@@ -89,6 +98,7 @@ private:
     Context& ctx_;
     const RunChoices& choices_;
     TimeAccounts& accounts_;
+    NameOfProcess name_;
     ValueNames names_;
     ValueWriter times_;
     std::set<int> seen_;
@@ -166,7 +176,9 @@ int run_live(Context& ctx, const std::vector<int>& pids, const RunChoices& choic
     printer.print_losses(losses);
     for (const std::string& note : symbols.notes()) ctx.err.line(note);
     if (const std::string line = loop.command_end(); !line.empty()) ctx.err.line(line);
-    return loop.exit_status(status_of(choices.strict, losses));
+    const std::set<int> missing = printer.missing(pids);
+    for (const int pid : missing) ctx.err.line(cat(pid, " ended before it could be watched"));
+    return loop.exit_status(missing.empty() ? status_of(choices.strict, losses) : kFailed);
 }
 
 int run_recorded(Context& ctx, const std::vector<int>& pids, const RunChoices& choices) {
@@ -175,9 +187,10 @@ int run_recorded(Context& ctx, const std::vector<int>& pids, const RunChoices& c
     if (!explain(ctx, explanation(replay.sites(), replay.prepared()), replay.cautions(), choices))
         return kOk;
     TimeAccounts accounts(replay);
-    WhyPrinter printer(ctx, choices, accounts, recorded_names(file.context()));
-    for (const int pid : pids)
-        accounts.watch_recorded(pid, std::string(file.context().tasks.comm(pid)));
+    // A recording may tell names anywhere.
+    WhyPrinter printer(ctx, choices, accounts, recorded_names(file.context()),
+                       [&](int pid) { return std::string(file.context().tasks.comm(pid)); });
+    for (const int pid : pids) accounts.watch_recorded(pid);
     RunLoop loop(choices.duration, choices.interval);
     const VisitRecord ignore = [](const RecordLayout&, std::span<const std::byte>) {};
     std::optional<std::uint64_t> last;
@@ -198,7 +211,8 @@ int run_recorded(Context& ctx, const std::vector<int>& pids, const RunChoices& c
     printer.print(last.value_or(0));
     LossLedger losses = read_losses(replay.losses(), replay, accounts.maps());
     printer.print_losses(losses);
-    printer.tell_missing(pids);
+    for (const int pid : printer.missing(pids))
+        ctx.err.line(cat("no record here is of process ", pid));
     for (const std::string& note : replay.notes()) ctx.err.line(note);
     return loop.exit_status(status_of(choices.strict, losses));
 }

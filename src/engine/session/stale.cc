@@ -41,8 +41,7 @@ std::optional<Owner> owner_of(std::string_view instance) {
 // Whether /proc shows the owner. It does not show processes of other pid namespaces.
 bool is_seen_alive(const Owner& owner) {
     const auto stat = proc::stat(owner.pid);
-    return stat && stat->start_ticks == owner.start_ticks && stat->state != 'Z' &&
-           stat->state != 'X';
+    return stat && stat->start_ticks == owner.start_ticks && !stat->has_ended();
 }
 
 // Removes an instance of a dead owner. Fails with EBUSY while the owner lives, and with EPERM

@@ -28,7 +28,7 @@ StallHunt::StallHunt(const Tracefs& top, const StallTracker::Choice& choice, Way
       top_(top),
       trace_(top, top),
       syscalls_(trace_.context().events),
-      look_(syscalls_, trace_.context().tasks),
+      look_(syscalls_, trace_.context().tasks, trace_.context().addresses),
       tracker_(choice) {
     if (way == Way::best) {
         const auto cannot = [&](const Error& e) {
@@ -57,7 +57,7 @@ std::vector<std::string> StallHunt::explanation() const {
 }
 
 StallTracker::Others StallHunt::others() const {
-    StallTracker::Others all = tracker_.others();
+    StallTracker::Others all = tracker_.others_until(monotonic_ns());
     source_->add_others(all);
     return all;
 }
@@ -120,8 +120,11 @@ void StallHunt::attach(const std::vector<Target>& targets, bool is_held) {
     if (is_held) return;
     for (const int tid : tids) {
         auto now = look_.find(tid, monotonic_ns());
-        if (!now) continue;
-        if (now->state != TaskState::dead) tracker_.found(tid, *now);
+        if (!now) {
+            tracker_.on_exit(tid);  // which may have come before it was followed
+            continue;
+        }
+        tracker_.found(tid, *now);
         at_start_.push_back(*now);
         Stall* blocked = tracker_.open_stall(tid);
         if (!blocked) continue;
@@ -158,7 +161,10 @@ void StallHunt::look_at_due() {
     for (Stall* stall : tracker_.due(now)) {
         if (stall->is_cut) continue;  // looked at when it was found
         say_over();
-        if (stall->state != TaskState::runnable) look_.add_while_blocked(*stall);
+        if (stall->state != TaskState::runnable)
+            look_.add_while_blocked(*stall);
+        else
+            look_.add_call_by_stack(*stall);
         long_ones_.push_back({stall->tid, stall->begin_ns});
     }
     std::erase_if(long_ones_, [&](const Watched& watched) {

@@ -69,7 +69,7 @@ public:
     std::vector<Stall> ongoing();
 
     const StallTracker& tracker() const { return tracker_; }
-    // Stretches over the threshold in states that were not asked for.
+    // Stretches over the threshold in states that were not asked for, also those under way.
     StallTracker::Others others() const;
     // How it learns what the tasks do, and why: a line or two.
     std::vector<std::string> explanation() const;

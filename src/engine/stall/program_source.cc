@@ -268,6 +268,7 @@ void ProgramSource::look() {
         [&](std::span<const std::byte>, std::span<const std::byte> value) {
             const auto task = value_from<TaskRecord>(value);
             if (has_lost) records_.resume(task, now);
+            records_.forget_unsent(task);
             if (task.out == 0) return;
             if (task.out + choice_.over_ns > now) {
                 next = std::min(next, task.out + choice_.over_ns);
@@ -343,7 +344,9 @@ void ProgramSource::add_others(StallTracker::Others& others) const {
             if (one.count == 0) continue;
             StallTracker::Other& sum = others[state_of_switch(std::uint64_t{1} << bit)];
             sum.count += one.count;
-            sum.longest_ns = std::max(sum.longest_ns, one.longest);
+            if (one.longest <= sum.longest_ns) continue;
+            sum.longest_ns = one.longest;
+            sum.is_longest_ongoing = false;
         }
     }
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/stall/syscall_text.h"
 #include "engine/symbols/symbols.h"
 #include "kernel/host/proc_task.h"
 
@@ -76,6 +77,7 @@ struct Stall {
     std::uint64_t begin_ns = 0, end_ns = 0;
 
     SyscallState syscall;
+    CallTexts call_texts;                  // read while the task was in this very call
     std::vector<std::uint64_t> stack;      // addresses, innermost first, at the switch-out
     std::vector<Frame> user_stack;         // from there outwards, of the program
     std::vector<std::string> stack_names;  // used if there are no addresses, from /proc/TID/stack

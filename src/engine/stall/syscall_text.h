@@ -1,12 +1,18 @@
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "engine/trace/events.h"
 #include "kernel/host/proc_task.h"
+#include "kernel/host/process_text.h"
 
 namespace gpufs {
+
+// What arguments of a system call point to, by their numbers.
+using CallTexts = std::map<std::size_t, ProcessText>;
 
 // System calls in words, as far as the kernel's own sys_enter formats tell the arguments. Only the
 // formats of the calls asked about are read.
@@ -17,8 +23,11 @@ public:
 
     // "ioctl"; "syscall 4711" for a number without a name.
     std::string name(long nr) const;
-    // "fd=3, cmd=0x40045704, arg=0x7ffd0c9e5a2c": what the call was entered with.
-    std::string arguments(const SyscallRef& call);
+    // "dfd=AT_FDCWD, filename=\"/dev/kmsg\", flags=0x1": what the call was entered with. Those
+    // whose text is not given are addresses.
+    std::string arguments(const SyscallRef& call, const CallTexts& texts = {});
+    // Reads the texts that arguments of the call point to, such as paths, of a task that is in it.
+    CallTexts read_texts(int tid, const SyscallRef& call);
     // Which of the arguments is a descriptor, and its value; absent when none is, or when it is
     // AT_FDCWD.
     std::optional<int> descriptor(const SyscallRef& call);

@@ -91,6 +91,15 @@ void TaskRecords::resume(const TaskRecord& kept, std::uint64_t now_ns) {
     told = {kept.number};
 }
 
+void TaskRecords::forget_unsent(const TaskRecord& kept) {
+    const int tid = static_cast<int>(kept.tid);
+    const auto it = told_.find(tid);
+    if (it == told_.end() || it->second.number != kept.number) return;
+    if (it->second.out == 0 || it->second.out == kept.out) return;
+    tracker_.forget_open(tid);
+    it->second = {kept.number};
+}
+
 void TaskRecords::take_newtask(int parent, int tid, std::string_view comm,
                                std::uint64_t clone_flags) {
     told_.erase(tid);

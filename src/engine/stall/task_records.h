@@ -71,6 +71,8 @@ public:
     void look(const TaskRecord& kept, std::vector<Frame> user = {});
     // Whether that says nothing new.
     bool knows(const TaskRecord& kept) const;
+    // What was told as under way and is no longer: the program counted it, and sent nothing.
+    void forget_unsent(const TaskRecord& kept);
     // Records of tasks were lost: the tracker is told for those whose `kept` says that some are.
     void resume(const TaskRecord& kept, std::uint64_t now_ns);
 

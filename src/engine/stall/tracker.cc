@@ -100,6 +100,7 @@ void StallTracker::end_sleep(Task& task, std::uint64_t ns, int target_cpu,
     wait.cpu_before = sleep.cpu_before;
     wait.cpu_waited = target_cpu;
     wait.syscall = sleep.syscall;
+    wait.call_texts = sleep.call_texts;
     wait.waker = sleep.waker;
     wait.after = sleep.state;
     task.ended = std::move(sleep);
@@ -198,17 +199,44 @@ void StallTracker::on_loss(std::uint64_t since_ns) {
         if (stall.end_ns >= since_ns) stall.hides_losses = true;
 }
 
+void StallTracker::forget_open(int tid) {
+    Task* task = find(tid);
+    if (!task) return;
+    task->open.reset();
+    task->ended.reset();
+    task->was_due = false;
+}
+
 void StallTracker::finish(Stall stall) {
     const std::uint64_t ns = stall.duration_ns();
-    if (ns < choice_.over_ns || ns == 0) return;
-    if (choice_.states.has(stall.state)) {
+    if (!choice_.states.has(stall.state))
+        count_other(others_, stall);
+    else if (ns >= choice_.over_ns && ns != 0)
         ended_.push_back(std::move(stall));
-        return;
-    }
-    if (stall.is_cut) return;
-    Other& other = others_[stall.state];
+}
+
+void StallTracker::count_other(Others& others, const Stall& stall) const {
+    const std::uint64_t ns = stall.duration_ns();
+    if (ns < choice_.over_ns || ns == 0 || (stall.is_cut && !stall.is_ongoing)) return;
+    Other& other = others[stall.state];
     ++other.count;
-    other.longest_ns = std::max(other.longest_ns, ns);
+    if (stall.is_ongoing) ++other.ongoing;
+    if (ns <= other.longest_ns) return;
+    other.longest_ns = ns;
+    other.is_longest_ongoing = stall.is_ongoing;
+}
+
+StallTracker::Others StallTracker::others_until(std::uint64_t now_ns) const {
+    Others all = others_;
+    for (const auto& [tid, task] : tasks_) {
+        if (task.ended && !choice_.states.has(task.ended->state)) count_other(all, *task.ended);
+        if (!task.open || task.is_unsure || choice_.states.has(task.open->state)) continue;
+        Stall stall = *task.open;
+        stall.end_ns = now_ns;
+        stall.is_ongoing = true;
+        count_other(all, stall);
+    }
+    return all;
 }
 
 std::vector<Stall> StallTracker::take_ended() {

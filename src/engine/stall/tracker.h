@@ -53,6 +53,8 @@ public:
     // filter has lost it by that.
     bool on_exec(int pid, int old_pid);
     void on_exit(int pid);
+    // The open interval is over, was not asked for, and is counted elsewhere.
+    void forget_open(int tid);
     // Events were lost, none of them before `since_ns`.
     void on_loss(std::uint64_t since_ns);
 
@@ -73,9 +75,13 @@ public:
     // Intervals over the threshold in states that were not asked for.
     struct Other {
         std::uint64_t count = 0, longest_ns = 0;
+        std::uint64_t ongoing = 0;        // of `count`: not over yet
+        bool is_longest_ongoing = false;  // it will have lasted longer
     };
     using Others = std::map<TaskState, Other>;
     const Others& others() const { return others_; }
+    // With those that are under way.
+    Others others_until(std::uint64_t now_ns) const;
 
 private:
     struct Task {
@@ -96,6 +102,7 @@ private:
     void come_back_unseen(Task& task, std::uint64_t ns, int cpu);
     void end_sleep(Task& task, std::uint64_t ns, int target_cpu, std::optional<Waker> waker);
     void finish(Stall stall);
+    void count_other(Others& others, const Stall& stall) const;
     bool is_due(const Task& task, std::uint64_t now_ns) const;
 
     Choice choice_;

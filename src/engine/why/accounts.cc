@@ -39,6 +39,16 @@ struct SpentKey {
     std::array<char, 24> driver{}, timeline{};
 };
 
+ThreadValue thread_in(std::span<const std::byte> value) {
+    ThreadValue thread;
+    std::memcpy(&thread, value.data(), sizeof thread);
+    return thread;
+}
+
+bool is_watched(std::span<const std::byte> value) {
+    return thread_in(value).since != 0;
+}
+
 void check_layouts(const Program& program) {
     const MapDeclaration* threads = program.find_map("threads");
     const MapDeclaration* account = program.find_map("account");
@@ -80,11 +90,22 @@ void TimeAccounts::add_thread(int tid, std::uint32_t root, std::uint64_t since_n
     }
 }
 
+// No event of it comes any more. The program ignores what has no time to count from.
+void TimeAccounts::leave_out(int tid) {
+    ThreadValue nothing;
+    nothing.tid = static_cast<std::uint32_t>(tid);
+    ProgramMap& threads = *running_.map("threads");
+    std::vector<std::byte> known(threads.whole_value_bytes());
+    if (threads.lookup(bytes_of(nothing.tid), known))
+        threads.update(bytes_of(nothing.tid), bytes_of(nothing));
+}
+
 // What it does now it has done since it was added, unless the program has seen an event of it: then
 // nobody asks for this.
 void TimeAccounts::look_at(int tid) {
     const auto stat = proc::stat(tid);
-    if (!stat || stat->state == 'R') return;
+    if (!stat || stat->has_ended()) return leave_out(tid);
+    if (stat->state == 'R') return;
     std::vector<std::string> stack = proc::stack(tid);
     if (stack.empty())
         if (const std::string function = proc::wchan(tid); !function.empty()) stack = {function};
@@ -115,8 +136,8 @@ void TimeAccounts::watch_command(int pid, const std::string& comm) {
     add_thread(pid, static_cast<std::uint32_t>(pid), 0);
 }
 
-void TimeAccounts::watch_recorded(int pid, const std::string& comm) {
-    roots_.push_back({pid, comm});
+void TimeAccounts::watch_recorded(int pid) {
+    roots_.push_back({pid, ""});
     const auto number = static_cast<std::uint32_t>(pid);
     running_.map("roots")->update(bytes_of(number), bytes_of(number));
 }
@@ -124,7 +145,9 @@ void TimeAccounts::watch_recorded(int pid, const std::string& comm) {
 bool TimeAccounts::has_threads() const {
     bool has = false;
     running_.map("threads")->for_each(
-        [&](std::span<const std::byte>, std::span<const std::byte>) { has = true; });
+        [&](std::span<const std::byte>, std::span<const std::byte> value) {
+            has = has || is_watched(value);
+        });
     return has;
 }
 
@@ -150,9 +173,7 @@ std::vector<TimeAccount> TimeAccounts::take() {
     std::map<std::uint32_t, TimeAccount> by_root;
     running_.map("threads")->for_each(
         [&](std::span<const std::byte>, std::span<const std::byte> value) {
-            ThreadValue thread;
-            std::memcpy(&thread, value.data(), sizeof thread);
-            if (thread.since != 0) ++by_root[thread.root].threads;
+            if (is_watched(value)) ++by_root[thread_in(value).root].threads;
         });
     running_.turn();
     const MapEntries entries = maps_.take("account");

@@ -41,7 +41,7 @@ struct TimePart {
 // A process, or a COMMAND with all that it started.
 struct TimeAccount {
     int pid = 0;
-    std::string comm;
+    std::string comm;         // empty: of a recording
     std::size_t threads = 0;  // that lived in the time told
     std::vector<TimePart> parts;
 
@@ -60,8 +60,8 @@ public:
     void watch(int pid, const std::string& comm);
     // Watches a process that has not executed its program yet, from when it does.
     void watch_command(int pid, const std::string& comm);
-    // Watches a process of a recording.
-    void watch_recorded(int pid, const std::string& comm);
+    // Watches a process of a recording, which is to be asked for its name.
+    void watch_recorded(int pid);
 
     // Whether a thread is left that is watched.
     bool has_threads() const;
@@ -79,6 +79,7 @@ private:
         std::string comm;
     };
     void add_thread(int tid, std::uint32_t root, std::uint64_t since_ns);
+    void leave_out(int tid);
     void look_at(int tid);
     TimePart part_of(const MapEntry& entry) const;
 

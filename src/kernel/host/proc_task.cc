@@ -32,6 +32,20 @@ int last_number(int tid, std::string_view field) {
     return 0;
 }
 
+bool have_all_ended(const std::vector<int>& tids) {
+    return std::ranges::all_of(tids, [](int tid) {
+        const auto stat = proc::stat(tid);
+        return !stat || stat->has_ended();
+    });
+}
+
+std::string ended_text(int process, const TaskStat& stat) {
+    const std::string name = proc::comm(stat.parent);
+    return cat(process, " (", stat.comm, ") has ended; its parent ",
+               name.empty() ? "" : cat(name, "-", stat.parent, " "),
+               "has not waited for it (a zombie)");
+}
+
 }  // namespace
 
 SyscallState parse_proc_syscall(std::string_view text) {
@@ -97,7 +111,8 @@ std::vector<int> numbers_in(const std::string& directory) {
 }
 
 std::optional<TaskStat> stat(int tid) {
-    return parse_task_stat(text_of(tid, "stat"));
+    // The same for /proc/TID/stat would have the kernel add up the times of all threads.
+    return parse_task_stat(text_of(tid, cat("task/", tid, "/stat")));
 }
 
 SyscallState syscall(int tid) {
@@ -123,8 +138,12 @@ int tgid(int tid) {
 
 int require_tgid(int tid) {
     const int process = tgid(tid);
-    if (process == 0)
+    const auto leader = process == 0 ? std::nullopt : stat(process);
+    if (!leader)
         throw Error(cat("there is no process ", tid), "it may have ended; 'pgrep -a NAME' looks");
+    // The first thread may end before the others.
+    if (leader->has_ended() && have_all_ended(threads(process)))
+        throw Error(ended_text(process, *leader));
     return process;
 }
 

@@ -34,6 +34,9 @@ struct TaskStat {
     int parent = 0;
     bool is_kernel_thread = false;
     std::uint64_t start_ticks = 0;  // clock ticks from boot to its start
+
+    // It runs no more; it is still there because its parent has not waited for it.
+    bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 std::optional<TaskStat> parse_task_stat(std::string_view text);
 
@@ -54,7 +57,7 @@ std::string wchan(int tid);
 std::string comm(int tid);
 // The process that a thread belongs to; 0 when there is no such task.
 int tgid(int tid);
-// The same; throws Error with a hint if there is none.
+// The same; throws Error if there is no such task, or if all threads of its process have ended.
 int require_tgid(int tid);
 // Its number in the innermost pid namespace that it is in, which is its own getpid(); 0 when there
 // is no such task.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/cat.h"
+#include "base/quoted.h"
 #include "engine/symbols/number_names.h"
 #include "lang/program/syscall_record.h"
 #include "view/exact_number.h"
@@ -44,19 +45,6 @@ std::optional<ArgumentText> text_of(const SyscallRecord& call, std::size_t argum
     const auto bytes = static_cast<std::size_t>(call.text_bytes[at]);
     constexpr std::size_t kMost = SyscallRecord::kTextBytes;
     return ArgumentText{{call.texts[at], std::min(bytes, kMost)}, bytes > kMost};
-}
-
-void append_quoted(std::string& out, std::string_view text, Controls controls) {
-    out += '"';
-    for (;;) {
-        const auto mark = text.find_first_of("\"\\");
-        append_printable(out, text.substr(0, mark), controls);
-        if (mark == text.npos) break;
-        out += '\\';
-        out += text[mark];
-        text.remove_prefix(mark + 1);
-    }
-    out += '"';
 }
 
 // Calls visit(i) for each argument that the call has.

@@ -130,7 +130,7 @@ std::string StallText::syscall(const Stall& stall) {
             return "no system call";
         case SyscallState::Known::yes:
             return cat(syscalls_.name(stall.syscall.call.nr), "(",
-                       syscalls_.arguments(stall.syscall.call), ")");
+                       syscalls_.arguments(stall.syscall.call, stall.call_texts), ")");
         case SyscallState::Known::no:
             break;
     }
@@ -191,7 +191,7 @@ std::string stall_json(const Stall& stall, const TraceContext& context, SyscallT
         line.raw("syscall", JsonObject()
                                 .number("nr", call.nr)
                                 .text("name", syscalls.name(call.nr))
-                                .text("arguments", syscalls.arguments(call))
+                                .text("arguments", syscalls.arguments(call, stall.call_texts))
                                 .raw("args", raw.done())
                                 .done());
     } else if (stall.syscall.known == SyscallState::Known::none) {

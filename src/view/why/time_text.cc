@@ -141,6 +141,10 @@ std::string row_text(const TimeRow& row, int own) {
     return "not known: the kernel left out a switch";
 }
 
+std::string right_aligned(const std::string& text, std::size_t width) {
+    return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
 std::string_view use_name(TimeUse use) {
     constexpr std::array<std::string_view, 8> kNames{"cpu",    "ready", "blocked", "fence",
                                                      "queued", "runs",  "moves",   "unseen"};
@@ -213,15 +217,14 @@ std::string time_text(const TimeAccount& account, const std::vector<TimeRow>& ro
             duration_text(account.total_ns()), " of thread time in ", duration_text(during_ns)),
         controls);
     text += '\n';
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string share = cat(shares[i] / 10, '.', shares[i] % 10, " %");
-        const std::string time = duration_text(lines[i].second);
-        const auto padding = [](std::size_t width, const std::string& of) {
-            return std::string(width - std::min(width, of.size()), ' ');
-        };
-        text += cat(padding(9, share), share, padding(11, time), time, "  ",
-                    printable(lines[i].first, controls), '\n');
-    }
+    std::vector<std::string> durations;
+    for (const std::uint64_t ns : times) durations.push_back(duration_text(ns));
+    std::size_t width = 11;
+    for (const std::string& time : durations) width = std::max(width, time.size() + 1);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        text += cat(right_aligned(cat(shares[i] / 10, '.', shares[i] % 10, " %"), 9),
+                    right_aligned(durations[i], width), "  ", printable(lines[i].first, controls),
+                    '\n');
     return text;
 }
 

@@ -1,4 +1,6 @@
 #define BOOST_TEST_DYN_LINK
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <ctime>
 #include <optional>
@@ -6,6 +8,7 @@
 #include "base/cat.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "kernel/host/proc_task.h"
 #include "support/gpu_truth.h"
 #include "support/needs.h"
 #include "support/run_gpufs.h"
@@ -128,6 +131,49 @@ BOOST_AUTO_TEST_CASE(a_process_that_only_sleeps_was_blocked_all_the_time) {
     BOOST_TEST(told.ns() >= 300 * kMs);
     BOOST_TEST(told.ns() <= told.during_ns());
     BOOST_TEST(told.of("blocked") == told.ns());
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_that_has_ended_is_not_in_the_account, *ut::label("pure")) {
+    test::Worker worker(test::end_first_thread);
+    worker.start();
+    BOOST_TEST_REQUIRE(worker.reaches_state('Z'));
+    const Why told = whys_of(test::gpufs({"watch", "--why", "-p", cat(worker.pid()), "--duration",
+                                          "50ms", "--json"}))
+                         .front();
+    BOOST_TEST(told.threads() == 1);
+    BOOST_TEST(told.ns() <= told.during_ns());
+}
+
+bool has_bpf_map_or_ended(int pid) {
+    constexpr int kMostFds = 256;
+    for (int fd = 0; fd < kMostFds; ++fd)
+        if (proc::file_of(pid, fd) == "anon_inode:bpf-map") return true;
+    const auto stat = proc::stat(pid);
+    return !stat || stat->has_ended();
+}
+
+// The process is killed when gpufs has found it, and has begun to load its program; in the rare
+// case that this is loaded by then, the process was seen.
+BOOST_AUTO_TEST_CASE(a_process_that_ends_before_it_is_watched_has_no_account, *ut::label("pure")) {
+    constexpr int kTries = 50;
+    bool is_told = false;
+    for (int i = 0; i < kTries && !is_told; ++i) {
+        std::optional<test::Worker> sleeper(std::in_place, [] {
+            ::pause();
+            return 0;
+        });
+        const int pid = sleeper->pid();
+        test::Child child(
+            {{test::gpufs_binary(), "watch", "--why", "-p", cat(pid)}, {}, false, false, {}});
+        while (!has_bpf_map_or_ended(child.pid())) ::usleep(100);
+        sleeper.reset();
+        const Ended ended = child.wait();
+        is_told = has(ended.err, cat(pid, " ended before it could be watched\n"));
+        BOOST_TEST(ended.status == (is_told ? 1 : 0), ended.err);
+        BOOST_TEST(has(ended.out, cat("-", pid, ": 1 thread, ")) == !is_told, ended.out);
+        BOOST_TEST(!has(ended.out, ": 0 threads"), ended.out);
+    }
+    BOOST_TEST(is_told);
 }
 
 BOOST_AUTO_TEST_CASE(intervals_are_told_one_by_one, *ut::label("pure")) {
@@ -276,6 +322,16 @@ BOOST_AUTO_TEST_CASE(a_process_that_was_not_recorded_is_told) {
     const std::string note = "no record here is of process 99999\n";
     BOOST_TEST(has(ran("13502,99999").err, note));
     BOOST_TEST(!has(ran("13502").err, "no record here"));
+}
+
+// perf records names as processes get them.
+BOOST_AUTO_TEST_CASE(a_process_of_a_perf_data_has_its_name) {
+    const auto told = [](const std::string& pid) {
+        return test::gpufs({"watch", "--why", "-i", "tests/data/perf_data/small.data", "-p", pid})
+            .out;
+    };
+    BOOST_TEST(told("6784").starts_with("true-6784: 1 thread, "), told("6784"));
+    BOOST_TEST(told("99999") == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_recorded_wait_for_a_job_is_split_by_what_the_ring_did) {

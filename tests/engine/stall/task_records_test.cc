@@ -128,6 +128,22 @@ BOOST_AUTO_TEST_CASE(one_becomes_a_sleep_and_the_wait_behind_it) {
     BOOST_TEST((stalls[1].after == TaskState::uninterruptible));
 }
 
+BOOST_AUTO_TEST_CASE(what_ended_and_was_not_sent_is_no_longer_under_way) {
+    FedRecords fed;
+    TaskRecord task = asleep(kAsleep);
+    fed.records.look(task);
+    fed.records.forget_unsent(task);
+    BOOST_TEST(fed.open_stall(10));
+    task.out = 0;
+    fed.records.forget_unsent(task);
+    BOOST_TEST(!fed.open_stall(10));
+    task.out = 200 * kRecordMs;
+    fed.records.look(task);
+    BOOST_REQUIRE(fed.open_stall(10));
+    BOOST_TEST(fed.open_stall(10)->begin_ns == 200 * kRecordMs);
+    BOOST_TEST(fed.take_ended().empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_task_woken_on_its_way_off_the_cpu_sleeps_until_its_wakeup) {
     FedRecords fed;
     TaskRecord task = ended(asleep(kAsleep), 99, 110);

@@ -100,6 +100,38 @@ BOOST_AUTO_TEST_CASE(what_was_not_asked_for_is_counted_with_its_longest) {
     BOOST_TEST(t.others().at(TaskState::runnable).longest_ns == 3 * kMs);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_under_way_and_was_not_asked_for_is_counted_with_its_longest) {
+    Fed t("D");
+    t.out(100, 10, kSleeping);
+    t.wake(140, 10);
+    t.in(140, 10);
+    t.out(200, 10, kSleeping);
+    const auto after = [&](std::uint64_t ms) {
+        return t.others_until(ms * kMs).at(TaskState::sleeping);
+    };
+    BOOST_TEST(after(200).count == 1);
+    BOOST_TEST(after(210).count == 2);
+    BOOST_TEST(after(210).ongoing == 1);
+    BOOST_TEST(after(210).longest_ns == 40 * kMs);
+    BOOST_TEST(!after(210).is_longest_ongoing);
+    BOOST_TEST(after(300).longest_ns == 100 * kMs);
+    BOOST_TEST(after(300).is_longest_ongoing);
+    BOOST_TEST(t.others().at(TaskState::sleeping).count == 1);
+}
+
+// Since when it sleeps nobody saw; but it has slept since it was found.
+BOOST_AUTO_TEST_CASE(what_was_found_and_was_not_asked_for_is_counted_while_it_lasts) {
+    Fed t("D");
+    Stall found;
+    found.state = TaskState::sleeping;
+    found.begin_ns = 100 * kMs;
+    t.found(10, found);
+    BOOST_TEST(t.others_until(150 * kMs).at(TaskState::sleeping).longest_ns == 50 * kMs);
+    t.wake(160, 10);
+    t.in(160, 10);
+    BOOST_TEST(t.others_until(200 * kMs).empty());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_under_the_threshold_is_nothing) {
     Fed t;
     t.on_switch(100 * kMs, 0, {10, "daemon"}, kDisk, {0, "swapper"});

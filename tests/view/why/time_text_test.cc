@@ -54,6 +54,13 @@ BOOST_AUTO_TEST_CASE(each_use_of_time_is_a_line_by_its_size) {
                "    0.5 %    30.0 ms  not known: the kernel left out a switch\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_long_time_makes_its_column_wider) {
+    BOOST_TEST(told({part(TimeUse::cpu, 80'801'366), part(TimeUse::ready, 900)}) ==
+               "game-4711: 3 threads, 80802.266 s of thread time in 2.000 s\n"
+               "  100.0 % 80801.366 s  on a CPU\n"
+               "    0.0 %    900.0 ms  waiting for a CPU\n");
+}
+
 // /proc/TID/stack leaves out __schedule, schedule and do_nanosleep.
 BOOST_AUTO_TEST_CASE(what_was_blocked_before_is_told_with_what_blocks_there_later) {
     const std::vector<std::string> sleeps = {"__schedule", "schedule", "do_nanosleep",
