@@ -28,6 +28,23 @@ namespace {
 
 constexpr const char* kPrintSignal = "SIGUSR1";
 
+// The value of the parameter `pid`, if the program has it and it was given; else 0.
+std::uint32_t wanted_process(const Program& program, const ParameterValues& given) {
+    const auto pid = given.numbers.find("pid");
+    const bool is_named = program.find_parameter("pid") && pid != given.numbers.end();
+    return is_named ? static_cast<std::uint32_t>(pid->second) : 0;
+}
+
+// Empty where a script has asked them for its files itself.
+std::vector<int> processes_looked_at(const Program& program, const RunChoices& choices) {
+    if (!choices.all_scripts().empty()) return {};
+    std::vector<int> pids = choices.pids;
+    if (choices.followed != 0) pids.push_back(choices.followed);
+    if (const std::uint32_t pid = wanted_process(program, choices.parameters); pid != 0)
+        pids.push_back(static_cast<int>(pid));
+    return pids;
+}
+
 // For a refused program, shows the relevant line of the verifier's log, or all of it with -v.
 Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine,
                      const FollowedTasks* followed, const UserUnwinder* unwinder) try {
@@ -38,6 +55,7 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
     }
     if (!choices.self) choice.left_out = static_cast<std::uint32_t>(::getpid());
     choice.awaits_libraries = !choices.command.empty();
+    choice.processes = processes_looked_at(program, choices);
     choice.turns = choices.interval.has_value() && !choices.script;
     if (followed) {
         choice.followed = &followed->map();
@@ -137,13 +155,6 @@ Monitor make_either_way(Program program, const RunChoices& choices, KernelFacts&
     if (!choices.parts.empty())
         return make_of_parts(program, choices, machine, followed, unwinder.get(), left_out);
     return make_monitor(std::move(program), choices, machine, followed, unwinder.get());
-}
-
-// The value of the parameter `pid`, if the program has it and it was given; else 0.
-std::uint32_t wanted_process(const Program& program, const ParameterValues& given) {
-    const auto pid = given.numbers.find("pid");
-    const bool is_named = program.find_parameter("pid") && pid != given.numbers.end();
-    return is_named ? static_cast<std::uint32_t>(pid->second) : 0;
 }
 
 }  // namespace

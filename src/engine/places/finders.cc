@@ -267,11 +267,15 @@ bool is_library_pattern(std::string_view file) {
 std::variant<std::vector<std::string>, Absent> find_files(const SiteSearch& search,
                                                           const std::string& file) {
     if (!is_library_pattern(file)) {
+        if (!search.libraries.processes().empty())
+            return find_code_files(file, search.libraries.processes());
         Found<std::string> one = find_code_file(file);
         if (Absent* why = std::get_if<Absent>(&one)) return std::move(*why);
         return std::vector{std::get<0>(std::move(one))};
     }
     std::vector<std::string> paths = search.libraries.find(file);
+    std::ranges::move(search.libraries.take_unreadable(),
+                      std::back_inserter(search.found.cautions));
     if (!paths.empty()) return paths;
     return Absent{file.starts_with('@')
                       ? cat("no process has a library '", file.substr(1), "' mapped")
