@@ -181,6 +181,13 @@ BOOST_AUTO_TEST_CASE(execs_tells_arguments_and_ends) {
     BOOST_TEST(told.records("ended", {{"comm", "sh"}, {"signal", "SIGKILL"}}).size() == 1u);
 }
 
+// The kernel reads them from the caller's file, for which a program of ours may not wait.
+BOOST_AUTO_TEST_CASE(execs_tells_arguments_that_are_not_in_memory_yet) {
+    const Told told({"execs"}, work({"execs", "3"}));
+    BOOST_TEST(told.records("started", {{"args", "true never looked at before"}}).size() == 3u);
+    BOOST_TEST(told.lost() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(execs_tells_only_programs_of_a_name_where_asked) {
     const Told told({"execs", "comm=sleep"}, {"sh", "-c", "env true; sleep 0.01; true"});
     BOOST_TEST(told.records("started", {}).size() == 1u);
