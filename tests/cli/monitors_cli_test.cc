@@ -255,6 +255,16 @@ BOOST_AUTO_TEST_CASE(who_is_blocked_all_the_time_is_told_with_what_tells_more) {
                ended.err);
 }
 
+// Each of its sleeps is a switch, though it sleeps nearly all the time.
+BOOST_AUTO_TEST_CASE(who_sleeps_again_and_again_is_not_blocked) {
+    const Ended ended = test::shell(
+        cat(test::work_binary(),
+            " sleeps 1000000 1 & until grep -q '(gpufs-work) S' /proc/$!/stat; do :; done; "
+            "$GPUFS run opens -p $! --duration 300ms; kill $!"));
+    BOOST_TEST(has(ended.err, "0 records, 0 lost\n"), ended.err);
+    BOOST_TEST(!has(ended.err, "is blocked"), ended.err);
+}
+
 BOOST_AUTO_TEST_CASE(off_cpu_adds_up_what_a_task_sleeps) {
     const Told told({"off-cpu"}, work({"sleeps", "10", "20"}));
     const long long slept = number_behind(told.err(), "slept "), seen = test::traced_of(10);
