@@ -209,6 +209,8 @@ void Replay::set_moment(const TraceRecord& record) {
     now.comm = task.comm;
     now.kernel_stack = kernel_stack_;
     now.user_stack = user_stack_;
+    now.is_stack_known =
+        file_.facts().has_whole_stacks && !(kernel_stack_.empty() && user_stack_.empty());
 }
 
 void Replay::begin(const VisitRecord& visit) {
