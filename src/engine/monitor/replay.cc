@@ -115,9 +115,13 @@ std::vector<LoadedSite> Replay::sites() const {
 }
 
 void Replay::check_raw(const ProbeSite& site, const Linked& linked) const {
-    if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event)) return;
     if (!linked.reads_context) return;
     const SourceRef& at = site.target->at;
+    if (site.target->kind == Kind::profile)
+        throw SourceError(program().sources.at(at.source), at.span,
+                          "a recording has no registers of the samples",
+                          cat("tracepoint ", site.event->full_name(), " has their fields"));
+    if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event)) return;
     throw SourceError(program().sources.at(at.source), at.span,
                       cat("a recording has the fields of ", site.event->full_name(),
                           ", not the arguments of its tracepoint"),
