@@ -170,7 +170,8 @@ std::span<const std::uint64_t> stack_of(Interpreter& program, std::uint64_t flag
     const bool is_user = (flags & BPF_F_USER_STACK) != 0;
     const auto& now = program.world().now;
     const auto frames = is_user ? now.user_stack : now.kernel_stack;
-    if (frames.empty()) program.world().miss(is_user ? Gap::user_stack : Gap::kernel_stack);
+    if (frames.empty() && !now.is_stack_known)
+        program.world().miss(is_user ? Gap::user_stack : Gap::kernel_stack);
     return frames.subspan(std::min<std::size_t>(flags & BPF_F_SKIP_FIELD_MASK, frames.size()));
 }
 

@@ -33,6 +33,7 @@ struct VmState {
         bool is_pid_known = true;  // if not, `pid` is the thread's id
         // Return addresses, innermost frame first; empty if not known.
         std::span<const std::uint64_t> kernel_stack{}, user_stack{};
+        bool is_stack_known = false;  // one that is empty was empty
     };
 
     // Kinds of data that programs asked for and a recording does not have. The program gets what

@@ -57,6 +57,15 @@ BOOST_AUTO_TEST_CASE(calls_are_lines_with_arguments_and_results) {
     BOOST_TEST(has(ran.err, " records, 0 lost\n"), ran.err);
 }
 
+BOOST_AUTO_TEST_CASE(the_name_of_a_started_program_is_told_though_it_was_not_in_memory) {
+    const Ended ran = test::gpufs(run_calls({"call=execve"}, {test::work_binary(), "execs", "3"}));
+    BOOST_TEST(ran.status == 0, ran.err);
+    std::size_t named = 0;
+    for (const std::string_view line : lines_of(ran.out))
+        named += line.find("  execve(\"/bin/true\", ") != line.npos;
+    BOOST_TEST(named == 3u, ran.out);
+}
+
 BOOST_AUTO_TEST_CASE(calls_of_other_threads_are_told_with_their_ids) {
     const Told told({"calls", "call=openat,getppid"}, text_calls("50"));
     BOOST_TEST(told.lost() == 0);

@@ -181,6 +181,13 @@ BOOST_AUTO_TEST_CASE(execs_tells_arguments_and_ends) {
     BOOST_TEST(told.records("ended", {{"comm", "sh"}, {"signal", "SIGKILL"}}).size() == 1u);
 }
 
+// The kernel reads them from the caller's file, for which a program of ours may not wait.
+BOOST_AUTO_TEST_CASE(execs_tells_arguments_that_are_not_in_memory_yet) {
+    const Told told({"execs"}, work({"execs", "3"}));
+    BOOST_TEST(told.records("started", {{"args", "true never looked at before"}}).size() == 3u);
+    BOOST_TEST(told.lost() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(execs_tells_only_programs_of_a_name_where_asked) {
     const Told told({"execs", "comm=sleep"}, {"sh", "-c", "env true; sleep 0.01; true"});
     BOOST_TEST(told.records("started", {}).size() == 1u);
@@ -246,6 +253,16 @@ BOOST_AUTO_TEST_CASE(who_is_blocked_all_the_time_is_told_with_what_tells_more) {
     BOOST_TEST(has(ended.err, cat("hint: ", pid.substr(0, pid.find('\n')),
                                   " is blocked; 'gpufs watch --why -p ")),
                ended.err);
+}
+
+// Each of its sleeps is a switch, though it sleeps nearly all the time.
+BOOST_AUTO_TEST_CASE(who_sleeps_again_and_again_is_not_blocked) {
+    const Ended ended = test::shell(
+        cat(test::work_binary(),
+            " sleeps 1000000 1 & until grep -q '(gpufs-work) S' /proc/$!/stat; do :; done; "
+            "$GPUFS run opens -p $! --duration 300ms; kill $!"));
+    BOOST_TEST(has(ended.err, "0 records, 0 lost\n"), ended.err);
+    BOOST_TEST(!has(ended.err, "is blocked"), ended.err);
 }
 
 BOOST_AUTO_TEST_CASE(off_cpu_adds_up_what_a_task_sleeps) {

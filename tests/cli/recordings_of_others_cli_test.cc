@@ -1,6 +1,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -96,6 +97,25 @@ BOOST_AUTO_TEST_CASE(stacks_of_a_perf_data_are_exported) {
     BOOST_TEST(!folded.empty());
     for (const std::string_view line : lines_of(folded))
         BOOST_TEST(line.find(';') != line.npos, line);
+}
+
+// A tick of live runs is a sample here. A sample of a process has no stack of the kernel, which is
+// nothing that the recording lacks.
+BOOST_AUTO_TEST_CASE(samples_of_a_perf_data_are_the_ticks_of_profile) {
+    const std::string recording = kPerf + "stacks.data";
+    const Ended counted = gpufs({"count", "perf:cpu_clock", "-i", recording});
+    const Ended ended = gpufs({"run", "profile", "-i", recording, "--json"});
+    BOOST_TEST(ended.status == 0, ended.err);
+    long long samples = 0;
+    const std::string behind_key = "},\"count\":";
+    for (auto at = ended.out.find(behind_key); at != ended.out.npos;
+         at = ended.out.find(behind_key, at + 1))
+        samples += std::atoll(ended.out.c_str() + at + behind_key.size());
+    BOOST_TEST(samples > 0, ended.out);
+    BOOST_TEST(test::has(counted.out, cat(": ", samples, '\n')), cat(counted.out, ended.out));
+    BOOST_TEST(!test::has(ended.err, "not recorded"), ended.err);
+    const Ended scripted = gpufs({"run", "-e", "profile:hz:99 { @ = count() }", "-i", recording});
+    BOOST_TEST(test::has(scripted.out, cat("@: ", samples, '\n')), cat(scripted.out, scripted.err));
 }
 
 // The text has microseconds, and not the events' ids: jobs are the same, their times as far as

@@ -269,6 +269,20 @@ void blocks(const char* path, long count) {
 }
 
 // N calls that want to make what is there.
+// A child starts a program by constants that neither of them has looked at: they are not in memory.
+void execs(const Numbers& n) {
+    for (long i = 0; i < n[0]; ++i) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::execl("/bin/true", "true", "never looked at", "before", nullptr);
+            ::_exit(1);
+        }
+        int status = 0;
+        if (::waitpid(child, &status, 0) != child || status != 0)
+            throw std::runtime_error("the child failed");
+    }
+}
+
 void makes(const Numbers& n) {
     open_how how = {};
     how.flags = O_WRONLY | O_CREAT | O_EXCL;
@@ -339,6 +353,7 @@ const std::map<std::string, works::Work> kWorks = {
     {"tcp", {2, tcp}},
     {"steps", {2, steps}},
     {"makes", {1, makes}},
+    {"execs", {1, execs}},
     {"traced", {1, traced}},
     {"texts", {1, texts}},
 #if defined __x86_64__

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file_id.h"
 #include "base/glob.h"
 #include "base/map_spec.h"
 #include "base/printable.h"
@@ -23,7 +24,7 @@ void choose_file(Context& ctx, const std::vector<int>& pids, std::string& file) 
         auto found = find_code_files(file, {pid});
         if (found.index() != 0 || std::get<0>(found).size() != 1) return;  // said as of all others
         std::string& path = std::get<0>(found).front();
-        if (chosen && *chosen != path)
+        if (chosen && file_id(*chosen) != file_id(path))
             throw UsageError(cat("these processes have several files '", file, "'"),
                              "ask about one of them at a time");
         chosen = std::move(path);

@@ -28,6 +28,28 @@ namespace {
 
 constexpr const char* kPrintSignal = "SIGUSR1";
 
+// The value of the parameter `pid`, if the program has it and it was given; else 0.
+std::uint32_t wanted_process(const Program& program, const ParameterValues& given) {
+    const auto pid = given.numbers.find("pid");
+    const bool is_named = program.find_parameter("pid") && pid != given.numbers.end();
+    return is_named ? static_cast<std::uint32_t>(pid->second) : 0;
+}
+
+// Of a process, or the thread alone.
+std::vector<int> threads_of(int pid) {
+    return proc::tgid(pid) == pid ? proc::threads(pid) : std::vector{pid};
+}
+
+// Empty where a script has asked them for its files itself.
+std::vector<int> processes_looked_at(const Program& program, const RunChoices& choices) {
+    if (!choices.all_scripts().empty()) return {};
+    std::vector<int> pids = choices.pids;
+    if (choices.followed != 0) pids.push_back(choices.followed);
+    if (const std::uint32_t pid = wanted_process(program, choices.parameters); pid != 0)
+        pids.push_back(static_cast<int>(pid));
+    return pids;
+}
+
 // For a refused program, shows the relevant line of the verifier's log, or all of it with -v.
 Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& machine,
                      const FollowedTasks* followed, const UserUnwinder* unwinder) try {
@@ -38,6 +60,7 @@ Monitor make_monitor(Program program, const RunChoices& choices, KernelFacts& ma
     }
     if (!choices.self) choice.left_out = static_cast<std::uint32_t>(::getpid());
     choice.awaits_libraries = !choices.command.empty();
+    choice.processes = processes_looked_at(program, choices);
     choice.turns = choices.interval.has_value() && !choices.script;
     if (followed) {
         choice.followed = &followed->map();
@@ -137,13 +160,6 @@ Monitor make_either_way(Program program, const RunChoices& choices, KernelFacts&
     if (!choices.parts.empty())
         return make_of_parts(program, choices, machine, followed, unwinder.get(), left_out);
     return make_monitor(std::move(program), choices, machine, followed, unwinder.get());
-}
-
-// The value of the parameter `pid`, if the program has it and it was given; else 0.
-std::uint32_t wanted_process(const Program& program, const ParameterValues& given) {
-    const auto pid = given.numbers.find("pid");
-    const bool is_named = program.find_parameter("pid") && pid != given.numbers.end();
-    return is_named ? static_cast<std::uint32_t>(pid->second) : 0;
 }
 
 }  // namespace
@@ -298,6 +314,12 @@ void LiveRun::open_printer() {
     printer_ = std::move(made);
 }
 
+void LiveRun::count_switches() {
+    for (const int pid : choices_.pids)
+        for (const int tid : threads_of(pid))
+            if (const auto switches = proc::switches(tid)) switches_[tid] = *switches;
+}
+
 // The part up to the end is the last interval, printed by finish(), whether a tick is due or not.
 void LiveRun::loop() {
     // Else a busy machine would make the intervals longer, a ring would be full before its turn,
@@ -305,6 +327,7 @@ void LiveRun::loop() {
     std::optional<RealTime> first;
     if (choices_.interval || reader_->has_rings() || (unwinder_ && loop_.command()))
         first.emplace();
+    count_switches();
     loop_.begin();
     iterate();
     for (;;) {
@@ -432,14 +455,15 @@ int LiveRun::finish() {
         status(status_of(choices_.strict, losses, printer_->exit_status().value_or(kOk))));
 }
 
-// Who does nothing has no events.
+// Who does nothing has no events. Who left no CPU since the begin and is on none did nothing.
 void LiveRun::tell_who_is_blocked() {
     for (const int pid : choices_.pids) {
-        const bool is_process = proc::tgid(pid) == pid;
-        const std::vector<int> threads = is_process ? proc::threads(pid) : std::vector{pid};
-        const auto is_blocked = [](int tid) {
+        const std::vector<int> threads = threads_of(pid);
+        const auto is_blocked = [&](int tid) {
             const auto stat = proc::stat(tid);
-            return stat && std::string_view("SDTt").find(stat->state) != std::string_view::npos;
+            const auto before = switches_.find(tid);
+            return stat && std::string_view("SDTt").find(stat->state) != std::string_view::npos &&
+                   before != switches_.end() && proc::switches(tid) == before->second;
         };
         if (threads.empty() || !std::ranges::all_of(threads, is_blocked)) continue;
         const std::string who =

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -48,6 +50,7 @@ private:
     void loop();
     void iterate();
     void finish_page();
+    void count_switches();
     void tell_who_is_blocked();
     int finish();
     void take(const RecordLayout& layout, std::span<const std::byte> record);
@@ -80,6 +83,7 @@ private:
     std::optional<FreezeOn> freeze_on_;
     std::optional<GpuSection> gpus_;
     std::optional<Top> top_;
+    std::map<int, std::uint64_t> switches_;  // of the threads looked at, when the run began
     std::optional<PageRecording> page_;
     const VisitRecord take_ = [this](const RecordLayout& layout,
                                      std::span<const std::byte> record) { take(layout, record); };

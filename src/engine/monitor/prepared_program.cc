@@ -85,7 +85,10 @@ EventFormat arguments_of(EventFormat event) {
 }  // namespace
 
 PreparedProgram::PreparedProgram(Program program, Choice choice, KernelFacts& machine)
-    : program_(std::move(program)), choice_(std::move(choice)), machine_(machine) {
+    : program_(std::move(program)),
+      choice_(std::move(choice)),
+      machine_(machine),
+      libraries_(choice_.processes) {
     check_features();
     check_modules();
     leave_out_unwanted();

@@ -33,6 +33,8 @@ public:
         std::uint32_t left_out = 0;
         // Libraries that programs need may arrive() later.
         bool awaits_libraries = false;
+        // Those looked at: a program or library that a probe names is the one that they have.
+        std::vector<int> processes{};
     };
     // The condition goes in front of the programs whose place has all that it names: of programs
     // that begin something and such that end it, on one side only.

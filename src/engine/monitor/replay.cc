@@ -115,9 +115,13 @@ std::vector<LoadedSite> Replay::sites() const {
 }
 
 void Replay::check_raw(const ProbeSite& site, const Linked& linked) const {
-    if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event)) return;
     if (!linked.reads_context) return;
     const SourceRef& at = site.target->at;
+    if (site.target->kind == Kind::profile)
+        throw SourceError(program().sources.at(at.source), at.span,
+                          "a recording has no registers of the samples",
+                          cat("tracepoint ", site.event->full_name(), " has their fields"));
+    if (site.target->kind != Kind::raw_tracepoint || raw_syscall_argument(*site.event)) return;
     throw SourceError(program().sources.at(at.source), at.span,
                       cat("a recording has the fields of ", site.event->full_name(),
                           ", not the arguments of its tracepoint"),
@@ -209,6 +213,8 @@ void Replay::set_moment(const TraceRecord& record) {
     now.comm = task.comm;
     now.kernel_stack = kernel_stack_;
     now.user_stack = user_stack_;
+    now.is_stack_known =
+        file_.facts().has_whole_stacks && !(kernel_stack_.empty() && user_stack_.empty());
 }
 
 void Replay::begin(const VisitRecord& visit) {

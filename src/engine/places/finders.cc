@@ -135,6 +135,32 @@ FoundSites find_event_sites(const SiteSearch& search, ProbeSite site) {
     return sites;
 }
 
+FoundSites find_sample_sites(const SiteSearch& search, ProbeSite site) {
+    if (!search.machine.is_recording()) return std::vector{std::move(site)};
+    std::string wanted = site.target->name;
+    std::ranges::replace(wanted, '-', '_');
+    constexpr std::string_view kTicks[] = {"cpu_clock", "task_clock", "cycles", "cpu_cycles"};
+    bool is_tick = false;
+    for (const std::string& one : search.machine.events().names("perf:*")) {
+        const EventFormat* const event = search.machine.events().find_format(one);
+        if (!event || !event->find("period")) continue;
+        if (!wanted.empty() && event->name != wanted) continue;
+        const bool is_better = std::ranges::any_of(
+            kTicks, [&](std::string_view tick) { return event->name.starts_with(tick); });
+        if (site.event && (is_tick || !is_better)) continue;
+        site.event = event;
+        is_tick = is_better;
+    }
+    if (site.event && !is_tick && wanted.empty())
+        search.found.cautions.push_back(
+            cat("the samples are those of '", site.event->full_name(), "', not of a clock"));
+    if (site.event) return std::vector{std::move(site)};
+    return Absent{wanted.empty()
+                      ? "a recording has no profile"
+                      : cat("this recording has no samples of '", site.target->name, "'"),
+                  ""};
+}
+
 FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
     KernelFacts& machine = search.machine;
     const ProbeTarget& target = *site.target;
@@ -269,11 +295,15 @@ bool is_library_pattern(std::string_view file) {
 std::variant<std::vector<std::string>, Absent> find_files(const SiteSearch& search,
                                                           const std::string& file) {
     if (!is_library_pattern(file)) {
+        if (!search.libraries.processes().empty())
+            return find_code_files(file, search.libraries.processes());
         Found<std::string> one = find_code_file(file);
         if (Absent* why = std::get_if<Absent>(&one)) return std::move(*why);
         return std::vector{std::get<0>(std::move(one))};
     }
     std::vector<std::string> paths = search.libraries.find(file);
+    std::ranges::move(search.libraries.take_unreadable(),
+                      std::back_inserter(search.found.cautions));
     if (!paths.empty()) return paths;
     return Absent{file.starts_with('@')
                       ? cat("no process has a library '", file.substr(1), "' mapped")

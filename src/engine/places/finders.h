@@ -28,6 +28,9 @@ struct SiteSearch {
 // each event, or one for all functions or places of a file. Without a hint for an event that is not
 // there: near names take longer to find than all else.
 FoundSites find_event_sites(const SiteSearch& search, ProbeSite site);
+// Of samples. Live there is nothing to find; a recording of perf's has the samples of one event, at
+// which the program runs as at a tick: of the one that it names, or of a clock, or the first.
+FoundSites find_sample_sites(const SiteSearch& search, ProbeSite site);
 // The kernel lists what it has; asking costs tens of milliseconds, so only where there is another
 // way. Otherwise attaching tells.
 FoundSites find_function_sites(const SiteSearch& search, ProbeSite site);

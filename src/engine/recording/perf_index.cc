@@ -79,6 +79,7 @@ PerfIndex::PerfIndex(int file, std::string path)
       formats_(std::make_unique<RecordedEvents>(path_)),
       printk_formats_([this] { return printk_text_; }) {
     facts.format = "perf.data";
+    facts.has_whole_stacks = true;
     try {
         Cursor cursor(bytes_of_file(file));
         const perf_data::Header header = perf_data::parse_header(cursor);

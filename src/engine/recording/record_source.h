@@ -41,6 +41,9 @@ struct RecordingFacts {
     // The kernel's counters at the end of the recording, as in per_cpu/cpuN/stats; for an
     // instance after a line "Buffer: NAME".
     std::string statistics;
+    // A record that has a stack of the kernel or of its process has all there was: the other is
+    // empty, not left out.
+    bool has_whole_stacks = false;
 };
 
 // The CPUs whose records are wanted: all where none is named.

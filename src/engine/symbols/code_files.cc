@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "base/text.h"
 #include "kernel/host/proc_task.h"
 #include "kernel/host/program_path.h"
+#include "kernel/host/root_directory.h"
 #include "lang/symbols/proc_maps.h"
 
 namespace gpufs {
@@ -113,18 +115,53 @@ std::string program_path_of(int pid) {
     return ours_or(theirs, link_target(theirs));
 }
 
-// The paths of the code that a process has mapped, as it sees them, each once.
-std::vector<std::string> mapped_paths(int pid) {
-    std::set<std::string_view> seen;
-    std::vector<std::string> paths;
+using Mapped = LibraryFiles::Mapped;
+
+// For what a process has mapped; empty where no path leads to it that we may follow. The link of
+// the kernel is followed only with CAP_CHECKPOINT_RESTORE. Without it the number of the inode tells
+// the file; but on some file systems stat(2) has another one than the map.
+std::string path_of(const Mapped& mapped) {
+    if (!mapped.range) return path_of(mapped.pid, mapped.path);
+    const std::string theirs = cat("/proc/", mapped.pid, "/root", mapped.path);
+    std::string link = mapped_link(mapped.pid, mapped.range->start, mapped.range->end);
+    const auto id = file_id(link);
+    for (const std::string& path : {mapped.path, theirs}) {
+        const auto there = file_id(path);
+        if (there && (id ? there == id : there->inode == mapped.range->inode)) return path;
+    }
+    if (id) return link;
+    std::string path = ours_or(theirs, mapped.path);
+    return !mapped.range->is_deleted && file_exists(path) ? path : "";
+}
+
+std::string unreadable_text(const Mapped& mapped) {
+    return cat("cannot open '", mapped.path, "', which process ", mapped.pid, " has mapped");
+}
+
+std::string require_path_of(const Mapped& mapped) {
+    std::string path = path_of(mapped);
+    if (path.empty())
+        throw Error(unreadable_text(mapped),
+                    "no path leads to it any more; with CAP_CHECKPOINT_RESTORE the kernel does");
+    return path;
+}
+
+// The code that a process has mapped, each file once.
+std::vector<Mapped> mapped_by(int pid) {
+    std::set<std::pair<std::string_view, std::uint64_t>> seen;
+    std::vector<Mapped> files;
     const std::string maps = proc::maps(pid);
     for (const std::string_view line : lines_of(maps)) {
         const auto map = parse_proc_map(line);
-        if (map && map->is_executable && map->path.starts_with('/') &&
-            seen.insert(map->path).second)
-            paths.emplace_back(map->path);
+        if (!map || !map->is_executable || !map->path.starts_with('/') ||
+            !seen.insert({map->path, map->inode}).second)
+            continue;
+        const std::string_view path = without_deleted(map->path);
+        files.push_back({pid, std::string(path),
+                         LibraryFiles::Range{map->start, map->end, map->inode,
+                                             path.size() != map->path.size()}});
     }
-    return paths;
+    return files;
 }
 
 }  // namespace
@@ -189,17 +226,46 @@ std::vector<std::string> expand_path(const std::string& pattern) {
     return found;
 }
 
+// The file that a process has mapped instead of the one that is at this path of ours now; absent
+// where it has mapped that one, too, or none from there.
+std::optional<std::string> replaced_file(const std::string& name, int pid) {
+    const std::string real = real_path(name).value_or(name);
+    std::optional<std::string> replaced;
+    for (const Mapped& mapped : mapped_by(pid)) {
+        if (mapped.path != name && mapped.path != real) continue;
+        std::string path = require_path_of(mapped);
+        if (is_same_file(path, name)) return std::nullopt;
+        replaced = std::move(path);
+    }
+    return replaced;
+}
+
 // The file that a process means by a name; absent: the one that we mean.
 std::optional<std::string> file_of_process(const std::string& name, int pid) {
-    if (name.starts_with('/')) {
+    if (name.find('/') != name.npos) {
+        if (auto replaced = replaced_file(name, pid)) return replaced;
+        if (!name.starts_with('/')) return std::nullopt;
         std::string path = path_of(pid, name);
         if (path == name || !file_exists(path)) return std::nullopt;
         return path;
     }
-    if (name.find('/') != name.npos) return std::nullopt;
-    for (std::string& path : mapped_code_files(pid))
-        if (is_named(file_name(path), name)) return std::move(path);
-    return std::nullopt;
+    std::vector<std::string> paths;
+    for (const Mapped& mapped : mapped_by(pid))
+        if (is_named(file_name(mapped.path), name)) paths.push_back(require_path_of(mapped));
+    if (paths.empty()) return std::nullopt;
+    return *std::ranges::min_element(paths);
+}
+
+// The files of processes that a pattern of names matches; of all, those that can be opened.
+void add_matching(const std::string& name, const std::vector<int>& pids, DistinctFiles& found) {
+    const bool is_any = name.empty() || name == "*";
+    for (const int pid : pids)
+        for (const Mapped& mapped : mapped_by(pid)) {
+            if (!is_any && !is_library_of(name, mapped.path)) continue;
+            std::string path = is_any ? path_of(mapped) : require_path_of(mapped);
+            if (is_elf(path)) found.add(std::move(path));
+        }
+    found.sort();
 }
 
 }  // namespace
@@ -224,9 +290,7 @@ std::variant<std::vector<std::string>, Absent> find_code_files(const std::string
         return Absent{"a probe of programs needs the path of a program or a library",
                       "such as libc, or a process with -p"};
     if (is_any || (is_glob(name) && !has_slash && !pids.empty())) {
-        for (const int pid : pids)
-            for (std::string& path : mapped_code_files(pid))
-                if (is_any || is_library_of(name, path)) found.add(std::move(path));
+        add_matching(name, pids, found);
     } else if (is_glob(name)) {
         for (std::string& path : has_slash ? expand_path(name) : LibraryFiles().find(name))
             found.add(std::move(path));
@@ -270,11 +334,15 @@ void LibraryFiles::arrive(Mapped file) {
     are_looked_for_.clear();
 }
 
-void LibraryFiles::look_at(const Mapped& arrived, const std::string& pattern,
-                           DistinctFiles& found) {
-    if (!is_library_of(pattern, arrived.path)) return;
-    add(is_of_programs(pattern) ? program_path_of(arrived.pid) : path_of(arrived.pid, arrived.path),
-        found);
+void LibraryFiles::look_at(const Mapped& mapped, const std::string& pattern, DistinctFiles& found) {
+    if (!is_library_of(pattern, mapped.path)) return;
+    const std::string path =
+        is_of_programs(pattern) ? program_path_of(mapped.pid) : path_of(mapped);
+    if (path.empty() && std::ranges::count(processes_, mapped.pid) > 0) {
+        const std::string line = cat(unreadable_text(mapped), ": it is not probed");
+        if (std::ranges::count(unreadable_, line) == 0) unreadable_.push_back(line);
+    }
+    add(path, found);
 }
 
 void LibraryFiles::add(const std::string& path, DistinctFiles& found) {
@@ -307,15 +375,16 @@ const std::vector<LibraryFiles::Mapped>& LibraryFiles::mapped() {
 }
 
 std::vector<LibraryFiles::Mapped> mapped_code() {
-    std::vector<LibraryFiles::Mapped> files;
+    std::vector<Mapped> files;
     for (const int pid : proc::processes())
-        for (std::string& path : mapped_paths(pid)) files.push_back({pid, std::move(path)});
+        std::ranges::move(mapped_by(pid), std::back_inserter(files));
     return files;
 }
 
 std::vector<std::string> mapped_code_files(int pid) {
-    std::vector<std::string> paths = mapped_paths(pid);
-    for (std::string& path : paths) path = path_of(pid, path);
+    std::vector<std::string> paths;
+    for (const Mapped& mapped : mapped_by(pid))
+        if (std::string path = path_of(mapped); !path.empty()) paths.push_back(std::move(path));
     std::ranges::sort(paths);
     return paths;
 }

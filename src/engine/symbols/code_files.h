@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,8 +34,8 @@ std::optional<std::string> find_library(const std::string& name,
 // The files that the name of a probe's file stands for, one at least. A shell pattern with a slash:
 // those that it matches, be they programs or not; without one: as LibraryFiles. With `pids`, of the
 // processes that are looked at: the file that a process sees at the path, or has mapped by that
-// name; "" and "*" are all that they have mapped. Throws Error where there is nothing, as a process
-// is gone.
+// name, even if another is there now; "" and "*" are all that they have mapped. Throws Error where
+// there is nothing, as a process is gone, and where one has a file mapped that cannot be opened.
 std::variant<std::vector<std::string>, Absent> find_code_files(const std::string& name,
                                                                const std::vector<int>& pids);
 
@@ -61,14 +62,29 @@ private:
 // once.
 class LibraryFiles {
 public:
-    // A file and a process that has mapped it. The path is the process's.
+    // Where a process has mapped a file.
+    struct Range {
+        std::uint64_t start = 0, end = 0, inode = 0;
+        bool is_deleted = false;  // the path leads to no file, or to another
+    };
+    // A file and a process that has mapped it. The path is the process's; with a range, that of
+    // /proc/PID/maps.
     struct Mapped {
-        int pid;
+        int pid = 0;
         std::string path;
+        std::optional<Range> range{};
     };
 
-    // A path of each; /proc/PID/root/... for a file that only a container has. Sorted; empty if
-    // there is none.
+    LibraryFiles() = default;
+    // Probes of files whose names are no patterns are in those of these processes; of a library
+    // that one of them has mapped and that cannot be opened, take_unreadable() tells.
+    explicit LibraryFiles(std::vector<int> processes) : processes_(std::move(processes)) {}
+
+    const std::vector<int>& processes() const { return processes_; }
+    // A line for each, to be told once.
+    std::vector<std::string> take_unreadable() { return std::exchange(unreadable_, {}); }
+    // A path of each; /proc/PID/root/... for a file that only a container has, and
+    // /proc/PID/map_files/... for one that no path leads to. Sorted; empty if there is none.
     std::vector<std::string> find(const std::string& pattern);
     // From now on find() tells only of this file, and of none that it told of before this call.
     void arrive(Mapped file);
@@ -82,6 +98,8 @@ private:
     void look_around(const std::string& pattern, DistinctFiles& found);
     void look_at(const Mapped& arrived, const std::string& pattern, DistinctFiles& found);
 
+    std::vector<int> processes_;
+    std::vector<std::string> unreadable_;
     std::optional<std::vector<Mapped>> mapped_;
     std::optional<Mapped> arrived_;
     std::map<std::string, DistinctFiles> found_;  // by pattern, with those told of before
@@ -93,8 +111,8 @@ std::vector<LibraryFiles::Mapped> mapped_code();
 // Whether the pattern of a name is one of libraries with this path, or of programs with them.
 bool is_library_of(std::string_view pattern, std::string_view path);
 
-// The programs and libraries that a process has mapped: their paths, or those below its root where
-// it sees another file there than we do.
+// The programs and libraries that a process has mapped: their paths; those below its root where
+// it sees another file there than we do; /proc/PID/map_files/... where no path leads to them.
 std::vector<std::string> mapped_code_files(int pid);
 
 }  // namespace gpufs

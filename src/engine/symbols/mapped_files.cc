@@ -23,14 +23,9 @@
 namespace gpufs {
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
 constexpr std::size_t kMostWaiting = 256, kMostRead = 256, kMostRoots = 256;
 // A function takes 12 bytes.
 constexpr std::size_t kMostFunctions = 400'000;
-
-std::string_view without_deleted(std::string_view path) {
-    return path.ends_with(kDeleted) ? path.substr(0, path.size() - kDeleted.size()) : path;
-}
 
 bool has_inode(const Fd& file, std::uint64_t inode) {
     struct stat status;

@@ -21,15 +21,19 @@ std::string text_of(int tid, std::string_view file) {
     return read_file_if_readable(cat("/proc/", tid, "/", file)).value_or("");
 }
 
-// The last number of a line of /proc/TID/status; 0 when there is none.
-int last_number(int tid, std::string_view field) {
-    const std::string status = text_of(tid, "status");
+// The last number of a line of /proc/TID/status; absent when there is none.
+template <class T>
+std::optional<T> last_number(std::string_view status, std::string_view field) {
     for (const std::string_view line : lines_of(status)) {
         if (!line.starts_with(field)) continue;
         const std::string_view numbers = trim(line.substr(field.size()));
-        return whole_number<int>(numbers.substr(numbers.find_last_of(" \t") + 1)).value_or(0);
+        return whole_number<T>(numbers.substr(numbers.find_last_of(" \t") + 1));
     }
-    return 0;
+    return std::nullopt;
+}
+
+int last_number(int tid, std::string_view field) {
+    return last_number<int>(text_of(tid, "status"), field).value_or(0);
 }
 
 bool have_all_ended(const std::vector<int>& tids) {
@@ -113,6 +117,14 @@ std::vector<int> numbers_in(const std::string& directory) {
 std::optional<TaskStat> stat(int tid) {
     // The same for /proc/TID/stat would have the kernel add up the times of all threads.
     return parse_task_stat(text_of(tid, cat("task/", tid, "/stat")));
+}
+
+std::optional<std::uint64_t> switches(int tid) {
+    const std::string status = text_of(tid, "status");
+    const auto voluntary = last_number<std::uint64_t>(status, "voluntary_ctxt_switches:");
+    const auto forced = last_number<std::uint64_t>(status, "nonvoluntary_ctxt_switches:");
+    if (!voluntary || !forced) return std::nullopt;
+    return *voluntary + *forced;
 }
 
 SyscallState syscall(int tid) {

@@ -50,6 +50,8 @@ namespace proc {
 // The entries of a directory that are numbers, ascending; none where it cannot be read.
 std::vector<int> numbers_in(const std::string& directory);
 std::optional<TaskStat> stat(int tid);
+// How often the task left its CPU, by itself or not; absent where there is no such task.
+std::optional<std::uint64_t> switches(int tid);
 SyscallState syscall(int tid);
 std::vector<std::string> stack(int tid);
 // The kernel function that it waits in; empty when it does not wait.

@@ -75,12 +75,15 @@ bool is_only_from(int fd, std::uint32_t user) {
            (status.st_mode & S_IWOTH) == 0;
 }
 
-Fd open_mapped(int pid, std::uint64_t start, std::uint64_t end) {
+std::string mapped_link(int pid, std::uint64_t start, std::uint64_t end) {
     char range[48];
     std::snprintf(range, sizeof range, "%llx-%llx", static_cast<unsigned long long>(start),
                   static_cast<unsigned long long>(end));
-    return open_regular(
-        Fd{::open(cat("/proc/", pid, "/map_files/", range).c_str(), O_PATH | O_CLOEXEC)});
+    return cat("/proc/", pid, "/map_files/", range);
+}
+
+Fd open_mapped(int pid, std::uint64_t start, std::uint64_t end) {
+    return open_regular(Fd{::open(mapped_link(pid, start, end).c_str(), O_PATH | O_CLOEXEC)});
 }
 
 }  // namespace gpufs

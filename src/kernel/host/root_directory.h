@@ -41,9 +41,11 @@ private:
 // and not everybody may write it.
 bool is_only_from(int fd, std::uint32_t user);
 
-// Opens the regular file that a process has mapped at these addresses (/proc/PID/map_files), even
-// if it is deleted. Empty if there is none or this user lacks CAP_SYS_ADMIN or
-// CAP_CHECKPOINT_RESTORE.
+// The kernel's link to the file that a process has mapped at exactly these addresses, even if it is
+// deleted. Following it takes CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
+std::string mapped_link(int pid, std::uint64_t start, std::uint64_t end);
+// Opens the regular file that a process has mapped at these addresses. Empty if there is none or
+// this user lacks CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE.
 Fd open_mapped(int pid, std::uint64_t start, std::uint64_t end);
 
 }  // namespace gpufs

@@ -38,4 +38,9 @@ std::optional<ProcMap> parse_proc_map(std::string_view line) {
     return map;
 }
 
+std::string_view without_deleted(std::string_view path) {
+    constexpr std::string_view kDeleted = " (deleted)";
+    return path.ends_with(kDeleted) ? path.substr(0, path.size() - kDeleted.size()) : path;
+}
+
 }  // namespace gpufs
