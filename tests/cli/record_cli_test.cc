@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <csignal>
@@ -13,7 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <thread>
 
 #include "base/cat.h"
 #include "base/file.h"
@@ -206,29 +204,6 @@ BOOST_AUTO_TEST_CASE(a_name_with_a_newline_is_one_line_of_the_recording, *ut::la
     // The kernel does not keep all names; what it keeps is written as "two\\nlines".
     BOOST_TEST(!report_of(folder.file()).empty());
     BOOST_TEST(!has(read_file(folder.file()), " two\nlines\n"));
-}
-
-// It began before the recording, and so no event tells whose it is.
-BOOST_AUTO_TEST_CASE(a_recording_knows_the_processes_of_threads) {
-    const Folder folder;
-    std::atomic<bool> ends = false;
-    std::thread sleeper([&] {
-        while (!ends) std::this_thread::sleep_for(1ms);
-    });
-    for (const bool is_compressed : {false, true}) {
-        std::vector<std::string> asked = {"record",      "-e",         "sched_switch", "-o",
-                                          folder.file(), "--duration", "300ms"};
-        if (is_compressed) asked.push_back("--compress");
-        BOOST_TEST(test::gpufs(asked).status == 0);
-        const std::string script = cat("tracepoint:sched:sched_switch /pid == ", ::getpid(),
-                                       " && tid != pid/ { @ = count(); }");
-        const Ended counted = test::gpufs({"run", "-e", script, "-i", folder.file()});
-        BOOST_TEST(counted.status == 0, counted.err);
-        BOOST_TEST(has(counted.out, "@: "), counted.out);
-        BOOST_TEST(!has(counted.out, "@: 0\n"), counted.out);
-    }
-    ends = true;
-    sleeper.join();
 }
 
 BOOST_AUTO_TEST_CASE(a_compressed_recording_has_the_same_records) {

@@ -161,6 +161,29 @@ FoundSites find_sample_sites(const SiteSearch& search, ProbeSite site) {
                   ""};
 }
 
+namespace {
+
+// The kernel knows functions of one name by the first of them: not one of a module, if there are
+// others.
+void choose_namesakes(const SiteSearch& search, ProbeSite& site) {
+    KernelFacts& machine = search.machine;
+    const std::size_t several = machine.count_namesakes(site.functions);
+    if (several == 0) return;
+    const std::string& pattern = site.target->name;
+    const bool is_of_module =
+        pattern.find(':') != pattern.npos && !pattern.starts_with(kOwnFunctions);
+    if (is_of_module)
+        std::erase_if(site.functions, [&](const std::string& function) {
+            return machine.count_namesakes({function}) != 0;
+        });
+    search.found.notes.push_back(
+        cat(site.program->name, ": ", several,
+            " of the functions have namesakes, which the kernel does not tell apart: ",
+            is_of_module ? "they are left out" : "one of each is probed"));
+}
+
+}  // namespace
+
 FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
     KernelFacts& machine = search.machine;
     const ProbeTarget& target = *site.target;
@@ -172,10 +195,10 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
         site.functions = machine.functions(target.name);
         if (site.functions.empty())
             return Absent{cat("no function of this kernel matches '", target.name, "'"), ""};
-        if (const std::size_t several = machine.count_namesakes(site.functions); several > 0)
-            search.found.notes.push_back(cat(site.program->name, ": ", several,
-                                             " of the functions have namesakes, which the kernel "
-                                             "does not tell apart: one of each is probed"));
+        choose_namesakes(search, site);
+        if (site.functions.empty())
+            return Absent{cat("the functions that match '", target.name, "' have namesakes"),
+                          "MODULE:FUNCTION names one"};
         return std::vector{std::move(site)};
     }
     const std::string_view name = target.name;

@@ -24,14 +24,19 @@ std::vector<std::string> names_of_traceable(std::string_view text) {
     return names;
 }
 
-std::set<std::string, std::less<>> functions_of(std::string_view modules) {
-    const std::string_view own = kOwnFunctions.substr(0, kOwnFunctions.size() - 1);
-    std::set<std::string, std::less<>> names;
+struct ModuleFunctions {
+    // Names: of the modules; and of all else, or of several functions.
+    std::set<std::string, std::less<>> own, others;
+};
+ModuleFunctions functions_of(std::string_view modules) {
+    const std::string_view kernel = kOwnFunctions.substr(0, kOwnFunctions.size() - 1);
+    ModuleFunctions names;
     for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
         const auto symbol = parse_kallsyms_line(line);
         if (!symbol || !symbol->is_code()) return;
-        if (glob_match(modules, symbol->module.empty() ? own : symbol->module))
-            names.emplace(symbol->name);
+        const bool is_own = glob_match(modules, symbol->module.empty() ? kernel : symbol->module);
+        const bool is_first = (is_own ? names.own : names.others).emplace(symbol->name).second;
+        if (is_own && !is_first) names.others.emplace(symbol->name);
     });
     return names;
 }
@@ -94,9 +99,11 @@ std::vector<ProbeLine> KernelFacts::places_of_dynamic_event(const std::string& f
 std::vector<std::string> KernelFacts::functions(std::string_view pattern) {
     if (recorded_) return {};
     if (const auto colon = pattern.find(':'); colon != pattern.npos) {
-        const std::set<std::string, std::less<>> of_module = functions_of(pattern.substr(0, colon));
+        const ModuleFunctions known = functions_of(pattern.substr(0, colon));
         std::vector<std::string> found = functions(pattern.substr(colon + 1));
-        std::erase_if(found, [&](const std::string& name) { return !of_module.contains(name); });
+        std::erase_if(found, [&](const std::string& name) { return !known.own.contains(name); });
+        for (const std::string& name : found)
+            if (known.others.contains(name)) namesakes_.insert(name);
         return found;
     }
     if (!functions_) {

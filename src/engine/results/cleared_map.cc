@@ -74,7 +74,9 @@ void ClearedMap::zero() {
     Values now = values();
     std::set<std::string> zeroed;
     for (const auto& [key, value] : now)
-        visit_rest(bytes_in(key), value, [&](auto, auto) { zeroed.insert(key); });
+        visit_rest(bytes_in(key), value, [&](std::span<const std::byte> shown, auto) {
+            zeroed.emplace(chars_of(shown));
+        });
     before_ = std::move(now);
     zeroed_ = std::move(zeroed);
 }

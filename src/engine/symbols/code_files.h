@@ -96,7 +96,7 @@ private:
     void add(const std::string& path, DistinctFiles& found);
     const std::vector<Mapped>& mapped();
     void look_around(const std::string& pattern, DistinctFiles& found);
-    void look_at(const Mapped& arrived, const std::string& pattern, DistinctFiles& found);
+    void look_at(const Mapped& mapped, const std::string& pattern, DistinctFiles& found);
 
     std::vector<int> processes_;
     std::vector<std::string> unreadable_;

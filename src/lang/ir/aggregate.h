@@ -57,7 +57,7 @@ private:
 // Adds a function that adds to a sum and returns what it was before: of a key that found no room,
 // 0. Its arguments are those of the function above. Returns its name; of a map that has it, it is
 // not made again.
-std::string define_fetch(Program& program, const MapDeclaration& sum, const AggregateKey& key);
+std::string define_fetch(Program& program, const MapDeclaration& map, const AggregateKey& key);
 
 // Whether the two below have code for the map: for those without extremes.
 bool adds_without_call(const MapDeclaration& map);
