@@ -230,11 +230,6 @@ private:
             program.targets.push_back({target_of(point, has_cookies, script_, options_.pids)});
             program.targets.back().front().place = instance.static_place;
         }
-        const bool is_over_soon = instance.provider() == Provider::begin ||
-                                  instance.provider() == Provider::end ||
-                                  instance.provider() == Provider::iter;
-        waits_ = waits_ || !is_over_soon;
-        made_.ends_by_itself = !waits_;
         made_.program.programs.push_back(std::move(program));
     }
 
@@ -242,7 +237,6 @@ private:
     World& world_;
     const CompileOptions& options_;
     Compiled made_;
-    bool waits_ = false;  // for what happens on the machine
 };
 
 }  // namespace

@@ -108,7 +108,6 @@ struct Compiled {
     std::map<std::uint64_t, std::string> names;
     std::vector<std::string> formats;  // of timestamp
     OutputConfig output;
-    bool ends_by_itself = false;      // only begin, iter and end: nothing is waited for
     bool has_user_addresses = false;  // stacks or symbols of processes
     std::vector<PlacedMessage> warnings;
     // What the passes made, as text, where CompileOptions::keeps_stages.

@@ -162,6 +162,16 @@ Monitor make_either_way(Program program, const RunChoices& choices, KernelFacts&
     return make_monitor(std::move(program), choices, machine, followed, unwinder.get());
 }
 
+// Whether scripts look at nothing that happens on the machine, or at what is not there.
+bool look_at_nothing(const RunChoices& choices, const Monitor& monitor) {
+    return choices.has_only_scripts() &&
+           std::ranges::all_of(monitor.sites(), [](const LoadedSite& loaded) {
+               using Kind = ProbeTarget::Kind;
+               const Kind kind = loaded.site.target->kind;
+               return kind == Kind::begin || kind == Kind::end || kind == Kind::iter;
+           });
+}
+
 }  // namespace
 
 LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
@@ -173,6 +183,7 @@ LiveRun::LiveRun(Context& ctx, Program program, const RunChoices& choices)
       unwinder_(make_unwinder(program, choices, machine_, unwind_text_)),
       monitor_(make_either_way(std::move(program), choices, machine_, followed_.get(), unwinder_,
                                unwind_text_, left_out_)),
+      ends_at_once_(choices.command.empty() && look_at_nothing(choices, monitor_)),
       arriving_(monitor_) {}
 
 int LiveRun::run() {
@@ -331,7 +342,7 @@ void LiveRun::loop() {
     loop_.begin();
     iterate();
     for (;;) {
-        if (!ends_at_once()) reader_->wait(loop_.left());
+        if (!ends_at_once_) reader_->wait(loop_.left());
         printer_->begin_batch();
         symbols_->drain();
         attach_to_arrived();
@@ -402,14 +413,9 @@ void LiveRun::tick() {
         printer_->sample(now_ns, now_ns);
 }
 
-// A script whose programs have all run, but for `end`, is not waited for.
-bool LiveRun::ends_at_once() const {
-    return choices_.ends_by_itself() && choices_.command.empty();
-}
-
 bool LiveRun::goes_on() {
     if (top_ && !top_->handle_keys()) return false;
-    if (ends_at_once()) return false;
+    if (ends_at_once_) return false;
     return !loop_.is_over() && !printer_->exit_status() && !(freeze_on_ && freeze_on_->is_frozen());
 }
 

@@ -58,7 +58,6 @@ private:
     void await_signals();
     void handle_signals();
     bool goes_on();
-    bool ends_at_once() const;
     int status(int status) const;
 
     Context& ctx_;
@@ -71,6 +70,7 @@ private:
     std::unique_ptr<UserUnwinder> unwinder_;   // null: user stacks are taken by frame pointers
     std::vector<std::string> left_out_;        // why parts of the program are left out
     Monitor monitor_;
+    bool ends_at_once_;  // when its programs have run, but for `end`
     ArrivingLibraries arriving_;
     // Set by open(); the last three only if requested.
     std::vector<std::string> command_files_;  // whose code COMMAND will have mapped

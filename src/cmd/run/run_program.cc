@@ -113,10 +113,9 @@ Unwind parse_unwind(const std::string& text) {
     throw UsageError(cat("'", text, "' is no way to take user stacks"), "fp, dwarf or auto");
 }
 
-bool RunChoices::ends_by_itself() const {
-    const std::vector<const bt::Compiled*> compiled = all_scripts();
-    return !compiled.empty() && compiled.size() >= parts.size() &&
-           std::ranges::all_of(compiled, &bt::Compiled::ends_by_itself);
+bool RunChoices::has_only_scripts() const {
+    const std::size_t compiled = all_scripts().size();
+    return compiled != 0 && compiled >= parts.size();
 }
 
 void add_run_options(Options& options, RunChoices& choices) {

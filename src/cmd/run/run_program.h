@@ -81,8 +81,7 @@ struct RunChoices {
     std::vector<const bt::Compiled*> all_scripts() const {
         return script ? std::vector{script} : scripts;
     }
-    // It is of scripts that look at nothing.
-    bool ends_by_itself() const;
+    bool has_only_scripts() const;
 };
 
 // Declares the options that fill it, the same for all commands that run a Program; the command is
