@@ -23,6 +23,10 @@ struct BpfMapSpec {
     std::uint32_t flags = 0;  // BPF_F_NO_PREALLOC, BPF_F_MMAPABLE, ...
     int inner_fd = -1;        // of a map of maps: a map that is made like those in it
 
+    // Keys are indices: all elements are there from the beginning, and none can be taken out.
+    constexpr bool is_array() const noexcept {
+        return type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY;
+    }
     // Each CPU has values of its own.
     constexpr bool is_per_cpu() const noexcept {
         return type == BPF_MAP_TYPE_PERCPU_HASH || type == BPF_MAP_TYPE_LRU_PERCPU_HASH ||

@@ -113,6 +113,18 @@ void append_lhist_slot(ir::Code& code, ir::Temp value, ir::Temp slot, const Type
     code.bind(done);
 }
 
+// The map in "@m++", "@m += 1" and "@m = count()"; null for other statements.
+const Expr* map_added_to(const Stmt& stmt) {
+    const Expr* to = nullptr;
+    if (stmt.kind == Stmt::Kind::expression && stmt.value->kind == Expr::Kind::increment)
+        to = stmt.value->operands[0].get();
+    else if (stmt.kind == Stmt::Kind::assign &&
+             (stmt.operation == BinaryOp::add || stmt.operation == BinaryOp::sub ||
+              (!stmt.operation && aggregation_in(*stmt.value))))
+        to = stmt.target.get();
+    return to && to->kind == Expr::Kind::map ? to : nullptr;
+}
+
 }  // namespace
 
 ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable& table,
@@ -126,14 +138,8 @@ ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable
             }
         });
     const auto count = [this](const auto& node, bool is_unrolled) {
-        const Expr* to = nullptr;
         if constexpr (std::is_same_v<std::decay_t<decltype(node)>, Stmt>)
-            to = node.kind == Stmt::Kind::assign && (node.operation || aggregation_in(*node.value))
-                     ? node.target.get()
-                     : nullptr;
-        else
-            to = node.kind == Expr::Kind::increment ? node.operands[0].get() : nullptr;
-        if (to && to->kind == Expr::Kind::map) adds_[to->text] += is_unrolled ? 2 : 1;
+            if (const Expr* const map = map_added_to(node)) adds_[map->text] += is_unrolled ? 2 : 1;
     };
     const auto is_unrolled = [](const Stmt& stmt) { return stmt.kind == Stmt::Kind::unroll; };
     for (const Instance& instance : typed.instances)
@@ -145,10 +151,6 @@ ScriptCode::ScriptCode(const Script& script, const Typed& typed, const TypeTable
 void ScriptCode::note_uses() {
     std::map<std::string, std::size_t> uses, others;
     const auto is_map = [](const ExprPtr& expr) { return expr && expr->kind == Expr::Kind::map; };
-    const auto is_sum = [](const Stmt& stmt) {
-        return stmt.operation == BinaryOp::add || stmt.operation == BinaryOp::sub ||
-               (!stmt.operation && stmt.value && aggregation_in(*stmt.value));
-    };
     for (const Probe& probe : script_.probes) {
         for_each_expr(probe, [&](const Expr& expr) {
             if (expr.kind == Expr::Kind::map) ++uses[expr.text];
@@ -164,11 +166,7 @@ void ScriptCode::note_uses() {
                 ++others[map.text];
         });
         for_each_stmt(probe.body, [&](const Stmt& stmt) {
-            if (stmt.kind == Stmt::Kind::assign && is_map(stmt.target) && is_sum(stmt))
-                ++others[stmt.target->text];
-            if (stmt.kind == Stmt::Kind::expression && stmt.value->kind == Expr::Kind::increment &&
-                is_map(stmt.value->operands[0]))
-                ++others[stmt.value->operands[0]->text];
+            if (const Expr* const map = map_added_to(stmt)) ++others[map->text];
         });
     }
     for (const auto& [map, count] : uses)

@@ -29,6 +29,18 @@ bool uses_map(const Stmt& stmt, const std::string& name) {
     return uses;
 }
 
+// A script may end here, or does something else than to call a function of the language.
+bool may_end(const Stmt& stmt) {
+    bool ends = stmt.kind != Stmt::Kind::expression;
+    for_each_expr(stmt, [&](const Expr& expr) {
+        const FunctionRow* const row =
+            expr.kind == Expr::Kind::call ? find_function(expr.text) : nullptr;
+        ends = ends || !expr.body.empty() ||
+               (expr.kind == Expr::Kind::call && (!row || row->function == Fn::exit));
+    });
+    return ends;
+}
+
 // "print(@m); print(@n); clear(@m);" prints and clears @m at once: nothing that comes in between is
 // lost. Returns the statement behind `at` that clears what `at` prints, if what is between does not
 // use it: the block's end if there is none.
@@ -38,7 +50,7 @@ std::size_t find_clear(const Block& block, std::size_t at) {
     for (std::size_t i = at + 1; i < block.size(); ++i) {
         const Expr* const cleared = map_in(*block[i], "clear");
         if (cleared && cleared->text == printed->text) return i;
-        if (block[i]->kind != Stmt::Kind::expression || uses_map(*block[i], printed->text)) break;
+        if (may_end(*block[i]) || uses_map(*block[i], printed->text)) break;
     }
     return block.size();
 }

@@ -172,11 +172,10 @@ ClearedMap* ScriptPrinter::cleared_map(const std::string& name) {
 }
 
 void ScriptPrinter::clear(const std::string& name) {
-    const auto pass = [](auto, auto) {};
     if (ClearedMap* const cleared = cleared_map(name))
-        cleared->take_each(pass);
+        cleared->clear();
     else if (ProgramMap* const map = program_map(name))
-        map->take_each(pass);
+        map->take_each([](auto, auto) {});
 }
 
 void ScriptPrinter::print_map(const bt::ScriptMap& map, bt::MapPart part, bool clears) {

@@ -167,15 +167,13 @@ namespace {
 // others.
 void choose_namesakes(const SiteSearch& search, ProbeSite& site) {
     KernelFacts& machine = search.machine;
-    const std::size_t several = machine.count_namesakes(site.functions);
+    const auto has_namesake = [&](const std::string& function) {
+        return machine.has_namesake(function);
+    };
+    const auto several = std::ranges::count_if(site.functions, has_namesake);
     if (several == 0) return;
-    const std::string& pattern = site.target->name;
-    const bool is_of_module =
-        pattern.find(':') != pattern.npos && !pattern.starts_with(kOwnFunctions);
-    if (is_of_module)
-        std::erase_if(site.functions, [&](const std::string& function) {
-            return machine.count_namesakes({function}) != 0;
-        });
+    const bool is_of_module = split_module(site.target->name).is_of_module();
+    if (is_of_module) std::erase_if(site.functions, has_namesake);
     search.found.notes.push_back(
         cat(site.program->name, ": ", several,
             " of the functions have namesakes, which the kernel does not tell apart: ",
@@ -201,9 +199,9 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
                           "MODULE:FUNCTION names one"};
         return std::vector{std::move(site)};
     }
-    const std::string_view name = target.name;
-    Found<Function> split = split_offset(
-        target.name.substr(name.starts_with(kOwnFunctions) ? kOwnFunctions.size() : 0));
+    const ModuleFunction named = split_module(target.name);
+    Found<Function> split =
+        split_offset(named.is_of_kernel() ? std::string(named.function) : target.name);
     if (const Absent* why = std::get_if<Absent>(&split)) return *why;
     const Function& function = std::get<0>(split);
     if (function.offset != 0 && kind.at_return)
@@ -214,15 +212,13 @@ FoundSites find_function_sites(const SiteSearch& search, ProbeSite site) {
         return std::vector{std::move(site)};  // the kernel says what is wrong
     if (kind.has_registers && !machine.has_kprobes())
         return Absent{"this kernel has no kprobes", ""};
-    const auto colon = function.name.find(':');
-    const std::string module = colon == function.name.npos ? "" : function.name.substr(0, colon);
-    const std::string bare = function.name.substr(colon == function.name.npos ? 0 : colon + 1);
+    const auto [module, bare] = split_module(function.name);
     if (!module.empty() && !machine.has_module(module))
         return Absent{cat("the module '", module, "' is not loaded"), ""};
     if (!machine.functions(bare).empty()) return std::vector{std::move(site)};
     std::vector<ProbeSite> sites;
     if (kind.has_registers)
-        for (const std::string& copy : copies_of(bare, machine)) {
+        for (const std::string& copy : copies_of(std::string(bare), machine)) {
             site.functions = {module.empty() ? copy : cat(module, ':', copy)};
             sites.push_back(site);
         }

@@ -24,23 +24,6 @@ std::vector<std::string> names_of_traceable(std::string_view text) {
     return names;
 }
 
-struct ModuleFunctions {
-    // Names: of the modules; and of all else, or of several functions.
-    std::set<std::string, std::less<>> own, others;
-};
-ModuleFunctions functions_of(std::string_view modules) {
-    const std::string_view kernel = kOwnFunctions.substr(0, kOwnFunctions.size() - 1);
-    ModuleFunctions names;
-    for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
-        const auto symbol = parse_kallsyms_line(line);
-        if (!symbol || !symbol->is_code()) return;
-        const bool is_own = glob_match(modules, symbol->module.empty() ? kernel : symbol->module);
-        const bool is_first = (is_own ? names.own : names.others).emplace(symbol->name).second;
-        if (is_own && !is_first) names.others.emplace(symbol->name);
-    });
-    return names;
-}
-
 // What the interpreter has, of whatever kernel a recording is.
 constexpr BpfFeature kInterpreted[] = {
     BpfFeature::bpf,         BpfFeature::subprograms,
@@ -52,6 +35,12 @@ constexpr BpfFeature kInterpreted[] = {
 };
 
 }  // namespace
+
+ModuleFunction split_module(std::string_view name) {
+    const auto colon = name.find(':');
+    if (colon == name.npos) return {{}, name};
+    return {name.substr(0, colon), name.substr(colon + 1)};
+}
 
 KernelFacts::KernelFacts() {
     try {
@@ -96,14 +85,32 @@ std::vector<ProbeLine> KernelFacts::places_of_dynamic_event(const std::string& f
     return places;
 }
 
+// The kernel looks through variables, too, for a name (number_of_same_symbols() in
+// kernel/trace/trace_kprobe.c).
+const KernelFacts::ModuleFunctions& KernelFacts::functions_of(std::string_view modules) {
+    if (const auto known = of_modules_.find(modules); known != of_modules_.end())
+        return known->second;
+    ModuleFunctions names;
+    for_each_line(kallsyms_if_readable(), [&](std::string_view line) {
+        const auto symbol = parse_kallsyms_line(line);
+        if (!symbol) return;
+        const bool is_own =
+            symbol->is_code() &&
+            glob_match(modules, symbol->module.empty() ? "vmlinux" : symbol->module);
+        if (!is_own || !names.own.emplace(symbol->name).second) names.others.emplace(symbol->name);
+    });
+    return of_modules_.emplace(modules, std::move(names)).first->second;
+}
+
 std::vector<std::string> KernelFacts::functions(std::string_view pattern) {
     if (recorded_) return {};
-    if (const auto colon = pattern.find(':'); colon != pattern.npos) {
-        const ModuleFunctions known = functions_of(pattern.substr(0, colon));
-        std::vector<std::string> found = functions(pattern.substr(colon + 1));
-        std::erase_if(found, [&](const std::string& name) { return !known.own.contains(name); });
-        for (const std::string& name : found)
-            if (known.others.contains(name)) namesakes_.insert(name);
+    if (const ModuleFunction split = split_module(pattern); !split.module.empty()) {
+        const ModuleFunctions& known = functions_of(split.module);
+        std::vector<std::string> found = functions(split.function);
+        std::erase_if(found,
+                      [&](const std::string& function) { return !known.own.contains(function); });
+        for (const std::string& function : found)
+            if (known.others.contains(function)) namesakes_.insert(function);
         return found;
     }
     if (!functions_) {
@@ -139,11 +146,6 @@ bool KernelFacts::has_module(std::string_view name, std::string_view version) co
     return own && parse_kernel_release(trim(*own)) >= parse_kernel_release(version);
 }
 
-std::size_t KernelFacts::count_namesakes(const std::vector<std::string>& names) const {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        names, [&](const std::string& name) { return namesakes_.contains(name); }));
-}
-
 std::set<std::string, std::less<>> KernelFacts::features_among(const std::set<std::string>& names) {
     std::set<std::string, std::less<>> found;
     for (const std::string& name : names) {
@@ -176,19 +178,13 @@ const Btf* KernelFacts::btf() {
 std::optional<KernelFacts::BtfFunctionId> KernelFacts::find_btf_function(std::string_view name) {
     if (!btf()) return std::nullopt;
     std::vector<std::string> modules = btf_modules();
-    if (name.starts_with(kOwnFunctions)) {
-        name.remove_prefix(kOwnFunctions.size());
-        modules.clear();
-    }
-    if (const auto colon = name.find(':'); colon != name.npos) {
-        const std::string_view wanted = name.substr(0, colon);
-        name.remove_prefix(colon + 1);
-        std::erase_if(modules, [&](const std::string& module) { return module != wanted; });
-    } else if (const auto id = btf()->find_function(name)) {
-        return BtfFunctionId{*id, {}};
-    }
+    const ModuleFunction wanted = split_module(name);
+    if (!wanted.is_of_module())
+        if (const auto id = btf()->find_function(wanted.function)) return BtfFunctionId{*id, {}};
+    if (!wanted.module.empty())
+        std::erase_if(modules, [&](const std::string& one) { return one != wanted.module; });
     for (const std::string& module : modules)
-        if (const auto id = Btf::module(module, *btf()).find_function(name))
+        if (const auto id = Btf::module(module, *btf()).find_function(wanted.function))
             return BtfFunctionId{*id, module};
     return std::nullopt;
 }

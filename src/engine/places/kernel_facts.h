@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,8 +17,15 @@
 
 namespace gpufs {
 
-// In front of a function's name: it is of no module.
-inline constexpr std::string_view kOwnFunctions = "vmlinux:";
+// "MODULE:FUNCTION", or patterns of both. "vmlinux" is the module of the kernel itself; an empty
+// one is any.
+struct ModuleFunction {
+    std::string_view module, function;
+
+    bool is_of_kernel() const { return module == "vmlinux"; }
+    bool is_of_module() const { return !module.empty() && !is_of_kernel(); }
+};
+ModuleFunction split_module(std::string_view name);
 
 // What programs ask of the machine that they are linked for: its events, functions, features and
 // types. Each is looked up when first asked for, and remembered. Without tracefs, or where this
@@ -41,15 +49,16 @@ public:
     std::vector<ProbeLine> places_of_dynamic_event(const std::string& full_name);
 
     // The kernel's functions that match a shell pattern and can be probed, sorted. MODULE:PATTERN:
-    // those of the modules that match, which "vmlinux", the kernel itself, is one of.
+    // those of the modules that match.
     std::vector<std::string> functions(std::string_view pattern);
     // Whether kprobes can be set, by this kernel's means.
     bool has_kprobes();
     // Whether a module is loaded or built in; of this version or a later one, where one is given. A
     // recording has none.
     bool has_module(std::string_view name, std::string_view version = {}) const;
-    // How many of these names are of several functions, of which a probe by name gets one.
-    std::size_t count_namesakes(const std::vector<std::string>& names) const;
+    // Whether something else of the kernel has this name, which functions() gave: a probe by name
+    // gets the first that has it, or the kernel refuses it.
+    bool has_namesake(const std::string& function) const { return namesakes_.contains(function); }
 
     BpfFeatures& features() { return features_; }
     // Those of the names that this kernel has. Throws UsageError for one that no feature has.
@@ -71,7 +80,13 @@ public:
     std::optional<std::int64_t> btf_offset(std::string_view path);
 
 private:
+    struct ModuleFunctions {
+        // Names: of the modules' functions; and of all else, or of several functions.
+        std::set<std::string, std::less<>> own, others;
+    };
+
     const Tracefs& tracefs() const;
+    const ModuleFunctions& functions_of(std::string_view modules);
 
     std::optional<Tracefs> tracefs_;
     std::optional<UnsupportedError> no_tracefs_;  // why there is none
@@ -80,7 +95,8 @@ private:
     BpfFeatures features_;
     std::optional<std::vector<ProbeLine>> dynamic_events_;
     std::optional<std::vector<std::string>> functions_;
-    std::set<std::string> namesakes_;  // among them
+    std::set<std::string> namesakes_;                                 // among them
+    std::map<std::string, ModuleFunctions, std::less<>> of_modules_;  // by the pattern of modules
     std::optional<std::optional<Btf>> btf_;
 };
 

@@ -143,7 +143,7 @@ namespace {
 const std::string* missing_function(const ProbeSite& site, KernelFacts& machine) {
     if (!is_kernel_probe(probe_kind(site.target->kind)) || !machine.has_kprobes()) return nullptr;
     for (const std::string& name : site.functions)
-        if (machine.functions(name.substr(name.find(':') + 1)).empty()) return &name;
+        if (machine.functions(split_module(name).function).empty()) return &name;
     return nullptr;
 }
 

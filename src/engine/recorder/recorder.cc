@@ -20,7 +20,8 @@ namespace {
 
 // The kernel's own text has about 160 bytes, with large numbers 100 more.
 constexpr std::size_t kStatisticsRoom = 384;
-// For some 4,000 tasks more than there are at the start.
+// For at least 3,000 tasks more than there are at the start: a name takes up to 25 bytes, and the
+// task's process up to 15.
 constexpr std::size_t kNamesRoom = 128 << 10;
 
 // Taken from one CPU before the next has its turn.

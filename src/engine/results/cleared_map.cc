@@ -57,8 +57,9 @@ void ClearedMap::for_each(const ProgramMap::Visit& visit) const {
 
 void ClearedMap::take_each(const ProgramMap::Visit& visit) {
     Values now = values();
-    const std::size_t most = map_.spec().max_entries;
-    if (most > 1 && now.size() > most / 2) {
+    const BpfMapSpec& spec = map_.spec();
+    const bool has_other_keys = !spec.is_array() && spec.max_entries > 1;
+    if (has_other_keys && now.size() > spec.max_entries / 2) {
         map_.take_each([&](std::span<const std::byte> key, std::span<const std::byte> value) {
             visit_rest(key, value, visit);
         });
@@ -68,6 +69,10 @@ void ClearedMap::take_each(const ProgramMap::Visit& visit) {
     }
     before_ = std::move(now);
     zeroed_.clear();
+}
+
+void ClearedMap::clear() {
+    take_each([](auto, auto) {});
 }
 
 void ClearedMap::zero() {

@@ -13,7 +13,8 @@ namespace gpufs {
 
 // A map of numbers that programs only add to, since it was cleared. To take an entry out of the
 // kernel's map loses what a program adds to it just then; so the entries stay, and what they had
-// is subtracted. Only a map that is more than half full is emptied, for other keys to have room.
+// is subtracted. Only a hash map that is more than half full is emptied, for other keys to have
+// room.
 class ClearedMap {
 public:
     // Borrows the map. `words`: how many 64-bit words, the first ones of a value on each CPU, are
@@ -24,6 +25,7 @@ public:
     void for_each(const ProgramMap::Visit& visit) const;
     // The same, and clears the map: what is added meanwhile is visited the next time.
     void take_each(const ProgramMap::Visit& visit);
+    void clear();
     // All entries that would be visited are 0 from now on, and still visited.
     void zero();
     // False when there is no such entry.

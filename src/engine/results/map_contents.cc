@@ -36,23 +36,6 @@ void complete_histogram(const Aggregation& how, MapEntries& entries, std::size_t
         merge_words(how, std::array{one.count, one.total, one.least, one.most}, words);
 }
 
-// What came since `before`. An extreme is of what came since then where it moved.
-void subtract_buckets(const Aggregation& how, const MapEntry& before, MapEntries& entries,
-                      std::size_t entry) {
-    std::vector<HistogramBucket>& buckets = entries.buckets(entry);
-    std::size_t i = 0;
-    for (HistogramBucket& one : buckets) {
-        while (i < before.buckets.size() && before.buckets[i].number < one.number) ++i;
-        if (i == before.buckets.size() || before.buckets[i].number != one.number) continue;
-        const HistogramBucket& old = before.buckets[i];
-        one.count -= old.count;
-        one.total -= old.total;
-        if (one.count == 1) one.least = one.most = one.total;
-    }
-    std::erase_if(buckets, [](const HistogramBucket& one) { return one.count == 0; });
-    complete_histogram(how, entries, entry);
-}
-
 // What was there before can be taken away from what is there now.
 bool adds_up(const Aggregation& how) {
     return how.kind != Kind::none && how.kind != Kind::min && how.kind != Kind::max &&
@@ -189,6 +172,8 @@ void MapReader::read_histograms(const MapDeclaration& declared, std::span<const 
                                 MapEntries& entries) const {
     const std::vector<std::uint64_t> words = decoded_words(declared.aggregation, value);
     if (words[0] == 0) return;
+    // Of one value, the total is the extremes, too: those may be of values that were cleared.
+    const bool is_one = words[0] == 1;
     std::uint32_t number = 0;
     std::memcpy(&number, key.data() + (declared.is_array() ? 0 : declared.bucket_at()),
                 sizeof number);
@@ -204,7 +189,8 @@ void MapReader::read_histograms(const MapDeclaration& declared, std::span<const 
     }
     const auto [place, is_new] = places.emplace(std::move(own), entries.size());
     if (is_new) entries.add(place->first);
-    entries.buckets(place->second).push_back({number, words[0], words[1], words[2], words[3]});
+    entries.buckets(place->second)
+        .push_back({number, words[0], words[1], words[is_one ? 1 : 2], words[is_one ? 1 : 3]});
 }
 
 MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramMap& map,
@@ -239,36 +225,16 @@ MapReader::Contents MapReader::contents(const MapDeclaration& declared, ProgramM
             merge_words(how, of_cpu, entries.words(entry));
         }
     };
+    const auto cleared = cleared_.find(declared.name);
     if (taking == Taking::yes && !declared.is_array())
         map.take_each(visit);
+    else if (cleared != cleared_.end())
+        cleared->second.for_each(visit);
     else
         map.for_each(visit);
     if (how.is_histogram())
         for (std::size_t i = 0; i < entries.size(); ++i) complete_histogram(how, entries, i);
     return read;
-}
-
-void MapReader::subtract_cleared(const MapDeclaration& declared, MapEntries& entries) const {
-    const auto cleared = cleared_.find(declared.name);
-    if (cleared == cleared_.end()) return;
-    std::map<std::vector<std::byte>, std::size_t> places;
-    for (std::size_t i = 0; i < entries.size(); ++i) places.emplace(copy_of(entries[i].key), i);
-    const bool is_histogram = declared.aggregation.is_histogram();
-    for (const MapEntry& before : cleared->second) {
-        const auto [place, is_gone] = places.emplace(copy_of(before.key), entries.size());
-        if (is_gone) entries.add(before.key);  // a sum that is 0 again was left out
-        if (is_histogram) {
-            subtract_buckets(declared.aggregation, before, entries, place->second);
-            continue;
-        }
-        const std::span<std::uint64_t> words = entries.words(place->second);
-        for (std::size_t i = 0; i < words.size(); ++i) words[i] -= before.words[i];
-    }
-    std::vector<std::size_t> left;
-    for (std::size_t i = 0; i < entries.size(); ++i)
-        if (std::ranges::any_of(entries[i].words, [](std::uint64_t word) { return word != 0; }))
-            left.push_back(i);
-    entries.choose(left);
 }
 
 // The first key that was met stands for the others of its path. Whoever shows the entries merges
@@ -296,7 +262,6 @@ MapEntries MapReader::read(std::string_view name) {
     ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return {};
     MapEntries entries = current(*declared, *map).entries;
-    subtract_cleared(*declared, entries);
     unite_file_paths(*declared, entries);
     return entries;
 }
@@ -320,10 +285,13 @@ void MapReader::clear(std::string_view name) {
     const MapDeclaration* declared = running_.program().find_map(name);
     ProgramMap* map = running_.map(name);
     if (!declared || !map || !holds_entries(declared->type)) return;
-    if (declared->is_array() && adds_up(declared->aggregation) && !running_.settled_map(name))
-        cleared_[declared->name] = contents(*declared, *map, Taking::no).entries;
-    else
+    const Aggregation& how = declared->aggregation;
+    if (declared->is_array() && adds_up(how) && !running_.settled_map(name)) {
+        const std::size_t words = how.is_histogram() ? 2 : word_count_of(*declared);
+        cleared_.try_emplace(declared->name, *map, words).first->second.clear();
+    } else {
         take_out(*declared, *map);
+    }
 }
 
 MapEntries MapReader::take_out(const MapDeclaration& declared, ProgramMap& map) {

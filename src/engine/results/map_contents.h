@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/results/cleared_map.h"
 #include "engine/results/map_entries.h"
 #include "engine/results/running_program.h"
 
@@ -58,11 +59,9 @@ private:
     // What is in the map now.
     Contents current(const MapDeclaration& declared, ProgramMap& map);
     void unite_file_paths(const MapDeclaration& declared, MapEntries& entries) const;
-    void subtract_cleared(const MapDeclaration& declared, MapEntries& entries) const;
 
     const RunningProgram& running_;
-    // What arrays held when they were cleared, by name.
-    std::map<std::string, MapEntries, std::less<>> cleared_;
+    std::map<std::string, ClearedMap, std::less<>> cleared_;  // arrays, by name
     std::set<std::string> full_when_taken_;
     bool keeps_ = false;
     std::map<std::string, std::size_t, std::less<>> places_;  // by map, of the last reading

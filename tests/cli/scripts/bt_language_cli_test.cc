@@ -83,6 +83,10 @@ BOOST_AUTO_TEST_CASE(a_scalar_map_without_a_value_is_zero) {
         {"begin { @c = count(); @d = 4; print(@c); clear(@c); print(@c); clear(@c); delete(@d); "
          "print(@d) }",
          "@c: 1\n@c: 0\n@d: 0\n"},
+        // A script does nothing behind exit().
+        {"begin { @m[1] = 2; print(@m); exit(); clear(@m) }", "@m[1]: 2\n@m[1]: 2\n"},
+        {"begin { @m[1] = 2; print(@m); print({ exit(); 1 }); clear(@m) }",
+         "@m[1]: 2\n@m[1]: 2\n"},
         {"begin { print(((int64)@m, (int64)@n, @n > 5)); if (pid == 0) { @m = max(1); @n = min(1) "
          "} }",
          "(0, 0, false)\n@m: 0\n@n: 0\n"},

@@ -68,6 +68,15 @@ BOOST_AUTO_TEST_CASE(a_script_tells_the_jobs_of_the_gpu_scheduler,
     BOOST_TEST(has(ended.out, "@waits[sdma]: 4\n"), ended.out);
 }
 
+// Also where something else of the kernel has the name of one of them: they have a driver_name().
+BOOST_AUTO_TEST_CASE(all_functions_of_a_module_are_probed, *ut::precondition(test::has_toy_gpu)) {
+    const Ended ended = run_script("kprobe:toy_gpu:* { @[func] = count() }",
+                                   test::gpu_work({"chain", "4", "2000"}));
+    BOOST_TEST(ended.status == 0, ended.err);
+    for (const char* function : {"@[toy_open]: 1\n", "@[toy_release]: 1\n"})
+        BOOST_TEST(has(ended.out, function), ended.out + ended.err);
+}
+
 BOOST_AUTO_TEST_CASE(a_script_at_nvidias_functions_tells_what_the_driver_did,
                      *ut::precondition(test::has_toy_driver)) {
     const test::NvidiaModules modules("nvidia");

@@ -15,8 +15,10 @@ namespace {
 // Values of two words, by keys of one.
 class Numbers : public TableMap {
 public:
-    explicit Numbers(std::uint32_t most = 100) : spec_(TableMap::spec()) {
+    explicit Numbers(std::uint32_t most = 100, std::uint32_t type = BPF_MAP_TYPE_HASH)
+        : spec_(TableMap::spec()) {
         spec_.max_entries = most;
+        spec_.type = type;
     }
     const BpfMapSpec& spec() const override { return spec_; }
     void add(std::uint64_t key, std::uint64_t first, std::uint64_t second) {
@@ -123,6 +125,17 @@ BOOST_AUTO_TEST_CASE(a_map_that_is_more_than_half_full_has_room_again) {
     BOOST_TEST(kernel.entries() == 0u);
     kernel.add(1, 2, 2);
     BOOST_TEST((shown(map) == Entries{{1, {2, 2}}}));
+}
+
+BOOST_AUTO_TEST_CASE(elements_of_an_array_stay) {
+    Numbers kernel(2, BPF_MAP_TYPE_ARRAY);
+    ClearedMap map(kernel, 1);
+    for (const std::uint64_t key : {0, 1}) kernel.add(key, 1, 1);
+    map.clear();
+    BOOST_TEST(kernel.entries() == 2u);
+    BOOST_TEST(shown(map).empty());
+    kernel.add(1, 2, 0);
+    BOOST_TEST((shown(map) == Entries{{1, {2, 1}}}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
