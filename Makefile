@@ -106,7 +106,7 @@ $(B)/gpufs-test: $(call objects,$(TEST)) $(B)/libgpufs.a
 # a library, and work whose truth is known.
 PROGRAMS := $(addprefix $(B)/,nest nest-fixed nest-dwarf4 plug.so probed probed-fixed gpufs-work \
             gpufs-gpu-work gpufs-drm-work gpufs-nvidia-work gpufs-cuda-work gpufs-cuda-all gpufs-hip-work gpufs-ze-work \
-            gpufs-vulkan-work gpufs-services-work late-timer statements parameters-O0 parameters-O2 chains chains-lld chains-static chains-plugin.so tableless \
+            gpufs-vulkan-work gpufs-services-work late-timer statements dropped parameters-O0 parameters-O2 parameters-types chains chains-lld chains-static chains-plugin.so tableless \
             thread-variables thread-variables-fixed thread-variables.so thread-variables-near.so thread-variables-other.so)
 # One source whose variables lie in every way that compilers know: COMPILER-OPTIMIZATION-FORM.
 VARIABLES := $(addprefix $(B)/variables/,gcc-O0-pie gcc-O2-pie gcc-O2-dwarf4 gcc-O2-packed gcc-O2-split \
@@ -145,7 +145,13 @@ $(B)/gpufs-work: tests/programs/work.cc tests/programs/long_symbol.h
 $(B)/late-timer: MODE = -x c
 $(B)/late-timer: tests/programs/late_timer.c
 $(B)/parameters-O0 $(B)/parameters-O2: MODE = -std=c++20 $(@:$(B)/parameters%=%) -fno-lto -fno-ipa-sra
-$(B)/parameters-O0 $(B)/parameters-O2: tests/programs/parameters.cc
+# Each type in a unit of its own.
+$(B)/parameters-types: MODE = -std=c++20 -fdebug-types-section
+$(B)/parameters-O0 $(B)/parameters-O2 $(B)/parameters-types: tests/programs/parameters.cc
+# clang's optimizer says of a parameter that it is nowhere.
+$(B)/dropped: private CXX = $(CLANG)
+$(B)/dropped: MODE = -O2
+$(B)/dropped: tests/programs/dropped.c | build/.deps-check
 $(B)/statements: MODE = -x c -g0
 $(B)/statements: tests/programs/statements.c
 $(B)/gpufs-gpu-work $(B)/gpufs-drm-work $(B)/gpufs-nvidia-work: MODE = -std=c++20 -Itests

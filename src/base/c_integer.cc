@@ -86,6 +86,7 @@ BitPlace bit_place(std::size_t first_bit, unsigned bits, std::size_t unit_bytes)
     const std::size_t unit_bits = unit_bytes * 8;
     const auto first = static_cast<unsigned>(first_bit % unit_bits);
     const auto width = static_cast<unsigned>(unit_bits);
+    if (first + bits > width) return {first_bit / 8, static_cast<unsigned>(first_bit % 8)};
     return {first_bit / unit_bits * unit_bytes,
             std::endian::native == std::endian::little ? first : width - first - bits};
 }

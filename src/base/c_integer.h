@@ -25,12 +25,13 @@ std::optional<CInteger> find_c_integer(std::string_view words);
 // The names of one word, for "did you mean" hints.
 std::vector<std::string> integer_typedef_names();
 
-// Where a bit field is within a structure: (unit at `offset` >> shift), in bytes and bits.
+// Where a bit field is within a structure: `shift` bits above the begin of the byte at `offset`.
 struct BitPlace {
     std::size_t offset = 0;
     unsigned shift = 0;
 };
-// Of a bit field that starts at this bit of the structure, in units of so many bytes.
+// Of a bit field that starts at this bit of the structure: in its aligned unit of so many bytes; or,
+// as in packed structures, where it is in no one of them, in the byte that it begins in.
 BitPlace bit_place(std::size_t first_bit, unsigned bits, std::size_t unit_bytes);
 
 }  // namespace gpufs

@@ -73,6 +73,32 @@ NOINLINE void refers(int& a, const Node& node, long&& b) {
     std::printf("refers %lx %d %d %ld\n", reinterpret_cast<unsigned long>(&a), a, node.value, b);
 }
 
+// Bit fields that lie across the words of their types.
+struct __attribute__((packed)) Tight {
+    char before;
+    unsigned long wide : 60;
+    int narrow : 29;
+    char behind;
+    int last;
+};
+NOINLINE void tight(const Tight* bits) {
+    std::printf("tight %lu %d %d\n", static_cast<unsigned long>(bits->wide), bits->narrow,
+                bits->last);
+}
+
+// Nobody here knows what it has.
+struct Opaque;
+NOINLINE void hands_on(const Opaque* handle) {
+    std::printf("hands_on %d\n", handle != nullptr);
+}
+
+// What only this file sees is described without the name that its symbol has.
+namespace {
+__attribute__((noinline)) void alone(const Small* small, int a) {
+    std::printf("alone %d %d\n", small->count, a);
+}
+}  // namespace
+
 // Of one name.
 namespace ns {
 __attribute__((noinline)) void choose(int a) {
@@ -98,6 +124,12 @@ int main() {
         Node first{&second, 100 + i, 1, 2, "first", {{3, 4}}};
         linked(&first);
         refers(first.value, second, 5L * i);
+        const Tight bits{'b', 0xabcdef012345678 + static_cast<unsigned long>(i),
+                         -123456789 * (i % 3), 'c', -i};
+        tight(&bits);
+        const Small small{i, 0.5F};
+        alone(&small, -i);
+        hands_on(nullptr);
         ns::choose(i);
         ns::choose("text");
         ns::chooses(i);

@@ -75,7 +75,9 @@ Value ProbeCode::parameter_value(const Type::Field& field, const SourceRef& at) 
     if (!field.type->is_scalar())
         fail(at,
              gpufs::cat("args.", field.name, " cannot be read: it is no integer and no pointer"));
-    if (!is_there) fail(at, gpufs::cat("where args.", field.name, " is passed is not known"));
+    if (!is_there)
+        fail(at, gpufs::cat("where args.", field.name, " is passed is not known"),
+             "optimized functions may not be given all of their parameters");
     const ir::Temp word = places.empty() ? context_word(index * kWord)
                                          : append_static_argument(code_, *context_, places[index]);
     return number_value(code_.convert(word, ir_type(*field.type)), field.type);

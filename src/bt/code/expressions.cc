@@ -251,17 +251,44 @@ Value ProbeCode::remote_value(ir::Temp address, Space space, const TypePtr& type
     return value;
 }
 
-Value ProbeCode::field_at(const Value& of, const Type::Field& field) {
-    if (field.bit_size != 0) {
+ir::Temp ProbeCode::bytes_at(const Value& of, std::size_t offset, std::size_t count) {
+    if (of.bytes) return bytes_of(of.bytes->at(offset), count);
+    const Local word = allocate(kWord);
+    code_.store(word.place(), 0, ir::kU64);
+    read(word, count, code_.compute(ir::Op::add, ir::kU64, address_of(of), offset), of.space);
+    return code_.load(word.place(), ir::kU64);
+}
+
+Value ProbeCode::bit_field_at(const Value& of, const Type::Field& field) {
+    ir::Type type = ir_type(*field.type);
+    ir::Temp number_there;
+    unsigned shift = field.bit_shift;
+    const std::size_t end = field.offset + field.type->bytes;
+    if (field.bit_bytes() <= field.type->bytes && end <= of.type->bytes) {
         Type::Field unit = field;
         unit.bit_size = 0;
-        const ir::Type type = ir_type(*field.type);
-        const unsigned bits = type.bytes * 8u;
-        const ir::Temp high = code_.compute(ir::Op::shl, type, number(field_at(of, unit)),
-                                            bits - field.bit_shift - field.bit_size);
-        return number_value(code_.compute(ir::Op::shr, type, high, bits - field.bit_size),
-                            field.type);
+        number_there = code_.convert(number(field_at(of, unit)), type);
+    } else {
+        type = field.type->is_signed ? ir::kS64 : ir::kU64;
+        number_there = bytes_at(of, field.offset, std::min(field.bit_bytes(), kWord));
+        if (field.bit_bytes() > kWord) {
+            const ir::Temp low = code_.compute(ir::Op::shr, ir::kU64, number_there, shift);
+            const ir::Temp high = bytes_at(of, field.offset + kWord, 1);
+            number_there =
+                code_.compute(ir::Op::bit_or, ir::kU64, low,
+                              code_.compute(ir::Op::shl, ir::kU64, high, 8 * kWord - shift));
+            shift = 0;
+        }
     }
+    const unsigned bits = type.bytes * 8u;
+    const ir::Temp high =
+        code_.compute(ir::Op::shl, type, number_there, bits - shift - field.bit_size);
+    const ir::Temp low = code_.compute(ir::Op::shr, type, high, bits - field.bit_size);
+    return number_value(code_.convert(low, ir_type(*field.type)), field.type);
+}
+
+Value ProbeCode::field_at(const Value& of, const Type::Field& field) {
+    if (field.bit_size != 0) return bit_field_at(of, field);
     if (of.bytes) return load(of.bytes->at(field.offset), field.type);
     const ir::Temp base = address_of(of);
     const ir::Temp at =

@@ -200,6 +200,7 @@ void ProbeCode::put(const Value& value, const TypePtr& as, const Local& to, Text
         copy(*value.bytes, to, have);
         return zero(to.at(have), as->bytes - have);
     }
+    if (as->bytes == 0) return;
     const ScopedValue asking(asked_, value.reader ? value.reader : asked_);
     read(to, as->bytes, address_of(value), space_of(value));
 }
@@ -213,13 +214,28 @@ Local ProbeCode::in_memory(const Value& value, const TypePtr& as) {
     return made;
 }
 
+ir::Temp ProbeCode::bytes_of(const Local& from, std::size_t count) {
+    ir::Temp all = code_.load(from.place(), ir::kU8);
+    for (std::size_t i = 1; i < count; ++i) {
+        const ir::Temp one = code_.load(from.at(i).place(), ir::kU8);
+        all = code_.compute(ir::Op::bit_or, ir::kU64, all,
+                            code_.compute(ir::Op::shl, ir::kU64, one, 8 * i));
+    }
+    return all;
+}
+
 Value ProbeCode::load(const Local& from, const TypePtr& type) {
     Value value;
     value.type = type;
-    if (type->is_scalar())
-        value.number = code_.load(from.place(), ir_type(*type));
-    else
+    if (!type->is_scalar()) {
         value.bytes = from;
+        return value;
+    }
+    const ir::Type as = ir_type(*type);
+    // Of a packed structure.
+    const bool is_askew = from.offset % as.bytes != 0;
+    value.number =
+        is_askew ? code_.convert(bytes_of(from, as.bytes), as) : code_.load(from.place(), as);
     return value;
 }
 

@@ -152,11 +152,24 @@ void ProbeCode::Output::warn(std::string text) {
 void ProbeCode::Output::exit() {
     SentRecord record;
     record.kind = SentRecord::Kind::exit;
-    const ir::Temp result = send(std::move(record), values_from(0));
-    // Where the reader does not hear of it, another hit has to tell it.
-    code_.branch(ir::Cmp::ne, ir::kU64, result, 0, *in_.end_);
+    const std::vector<const Expr*> code = values_from(0);
+    const ir::Temp result = send(std::move(record), code);
+    const ir::Temp word = code_.new_temp(ir::kU64);
+    const ir::Label is_told = code_.new_label();
+    code_.assign(word, kExitTold);
+    code_.branch(ir::Cmp::eq, ir::kU64, result, 0, is_told);
+    code_.assign(word, kExitUntold);
+    if (!code.empty()) {
+        const ir::Temp low =
+            code_.compute(ir::Op::bit_and, ir::kU64, in_.number(*code.front()), 0xff);
+        code_.assign(word, code_.compute(ir::Op::bit_or, ir::kU64,
+                                         code_.compute(ir::Op::shl, ir::kU64, low, kExitCodeShift),
+                                         kExitUntold));
+    }
+    code_.bind(is_told);
     const std::string& map = in_.shared_.exit_map();
-    code_.store({code_.symbol(Relocation::to(Relocation::Kind::map_value, map)), 0}, 1, ir::kU64);
+    code_.store({code_.symbol(Relocation::to(Relocation::Kind::map_value, map)), 0}, word,
+                ir::kU64);
     code_.jump(*in_.end_);
 }
 

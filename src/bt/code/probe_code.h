@@ -100,6 +100,11 @@ private:
     Value eval_call(const Expr& expr);
     class Calls;
     Value field_at(const Value& of, const Type::Field& field);
+    Value bit_field_at(const Value& of, const Type::Field& field);
+    // Up to 8 bytes of a structure as a number, and no byte behind them.
+    ir::Temp bytes_at(const Value& of, std::size_t offset, std::size_t count);
+    // The same of the program's own memory.
+    ir::Temp bytes_of(const Local& from, std::size_t count);
     Value remote_value(ir::Temp address, Space space, const TypePtr& type);
     ir::Temp argument_number(std::size_t number);
     ir::Temp register_value(const std::string& name, const SourceRef& at);

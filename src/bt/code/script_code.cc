@@ -372,8 +372,8 @@ const char* ScriptCode::child_map() {
 }
 
 const char* ScriptCode::exit_map() {
-    if (!program().find_map(kExited)) program().maps.push_back(global_of(kExited, kWord));
-    return kExited;
+    if (!program().find_map(kExitMap)) program().maps.push_back(global_of(kExitMap, kWord));
+    return kExitMap;
 }
 
 const char* ScriptCode::zeros(std::size_t bytes) {

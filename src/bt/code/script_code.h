@@ -18,7 +18,6 @@ inline constexpr const char* kSend = "send";
 inline constexpr const char* kFrames = "frames";
 inline constexpr const char* kClaimFrame = "claim_frame";
 inline constexpr const char* kZeros = "zeros";
-inline constexpr const char* kExited = "exited";
 
 // What the programs of a script share: its maps, the functions that they call, the records that
 // they send. Each is declared when it is first asked for.

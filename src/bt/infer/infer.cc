@@ -237,11 +237,20 @@ void Inference::assign_aggregation(const Stmt& stmt, const Expr& call, const Fun
     put(map, stmt.at, type);
 }
 
+// "()", a structure without members, an array of none.
+static bool is_without_bytes(const Type& type) {
+    return type.bytes == 0 &&
+           (type.is(Kind::tuple) || type.is(Kind::structure) || type.is(Kind::array));
+}
+
 void Inference::put(TypedMap& map, const SourceRef& at, const TypePtr& type) {
     map.is_assigned = true;
     if (!type) return;
     if (type->is(Kind::none))
         return complain(at, gpufs::cat("there is no value to put into @", map.name));
+    if (is_without_bytes(*type))
+        return complain(at,
+                        gpufs::cat("a '", name_of(*type), "' has no bytes to keep in @", map.name));
     const TypePtr both = merged(map.value, stored(type));
     if (!both)
         return complain(
@@ -318,6 +327,9 @@ void Inference::add_key(TypedMap& map, const SourceRef& at, const std::vector<Ex
         if (!part) return;
         if (part->is(Kind::none) || part->is_aggregation())
             return complain(keys[i]->at, gpufs::cat(name_of(*part), " cannot be a key"));
+        if (is_without_bytes(*part))
+            return complain(keys[i]->at,
+                            gpufs::cat("a '", name_of(*part), "' has no bytes to be a key of"));
         parts.push_back({"", std::move(part)});
     }
     if (!map.is_keyed && map.value && is_final_)

@@ -27,8 +27,13 @@ TypePtr Inference::type_of_unary(const Expr& expr) {
         return nullptr;
     }
     if (expr.unary == UnaryOp::dereference) {
-        if (of->is(Kind::pointer) && of->element && !of->element->is(Kind::none))
-            return as_value(whole(of->element));
+        if (of->is(Kind::pointer) && of->element && !of->element->is(Kind::none)) {
+            const TypePtr there = whole(of->element);
+            if (!there->is(Kind::structure) || there->structure) return as_value(there);
+            complain(expr.at, gpufs::cat("how large '", name_of(*there), "' is is not known"),
+                     "it is only declared, not defined");
+            return nullptr;
+        }
         if (is_computable(*of)) return integer_type(kWord, false);
     } else if (expr.unary == UnaryOp::logical_not && is_computable(*of)) {
         return in_.options.is_old ? integer_type(of->bytes, false) : boolean_type();

@@ -203,17 +203,9 @@ void TypeTable::Layout::add_bit_field(const CMember& member, const Type& type) {
     const bool straddles = next_bit / unit_bits != (next_bit + width - 1) / unit_bits;
     if (straddles && !is_packed) next_bit = align_up(next_bit, unit_bits);
     if (!member.name.empty()) {
-        // In a packed structure, a larger unit may be needed to hold it.
-        std::size_t unit_bytes = type.bytes;
-        while (next_bit / (unit_bytes * 8) != (next_bit + width - 1) / (unit_bytes * 8))
-            unit_bytes *= 2;
-        if (unit_bytes > sizeof(std::uint64_t))
-            table.mistake(member.at, cat("'", member.name, "' lies in two numbers of 64 bits"));
-        const BitPlace place = bit_place(next_bit, width, unit_bytes);
-        Type unit = type;
-        unit.bytes = unit_bytes;
-        made->fields.push_back({member.name, std::make_shared<const Type>(std::move(unit)),
-                                place.offset, place.shift, width});
+        const BitPlace place = bit_place(next_bit, width, type.bytes);
+        made->fields.push_back(
+            {member.name, std::make_shared<const Type>(type), place.offset, place.shift, width});
         alignment = std::max(alignment, alignment_of_member(member, type));
     }
     take(next_bit, width);

@@ -100,6 +100,12 @@ struct OutputConfig {
 // The map whose one value, a u64, is the process id of the COMMAND. Only scripts have it that ask.
 inline constexpr const char* kChildMap = "child";
 
+// The map of one word in which exit() says that it was called: kExitTold, or else the code above
+// kExitCodeShift, where its record found no room.
+inline constexpr const char* kExitMap = "exited";
+inline constexpr std::uint64_t kExitTold = 1, kExitUntold = 2;
+inline constexpr unsigned kExitCodeShift = 8;
+
 struct Compiled {
     Program program;
     std::vector<ScriptMap> maps;  // in order of appearance

@@ -73,7 +73,12 @@ struct Type {
         std::string name;  // may be empty in a tuple
         TypePtr type;
         std::size_t offset = 0;
-        unsigned bit_shift = 0, bit_size = 0;  // of a bit field in the unit at `offset`; 0: none
+        // Of a bit field: above the begin of the byte at `offset`, up to 9 bytes (see bit_place()).
+        // 0: it is none.
+        unsigned bit_shift = 0, bit_size = 0;
+
+        // Of a bit field: which have bits of it, from `offset`.
+        std::size_t bit_bytes() const { return (bit_shift + bit_size + 7) / 8; }
     };
     Kind kind = Kind::none;
     std::size_t bytes = 0;

@@ -96,8 +96,20 @@ void ScriptPrinter::hand_over() {
     if (!output_.err.empty()) ctx_.err.write(std::exchange(output_.err, {}));
 }
 
+// A script has ended, also where the ring had no room to say so.
+void ScriptPrinter::look_for_exit() {
+    const ProgramMap* const map = exit_status_ ? nullptr : running_.map(bt::kExitMap);
+    if (!map) return;
+    const std::uint32_t key = 0;
+    std::uint64_t word = 0;
+    const bool is_there = map->lookup(bytes_of(key), std::as_writable_bytes(std::span(&word, 1)));
+    if (is_there && (word & bt::kExitUntold) != 0)
+        exit_status_ = static_cast<int>(word >> bt::kExitCodeShift);
+}
+
 void ScriptPrinter::flush() {
     hand_over();
+    look_for_exit();
     ctx_.out.flush();
     ctx_.err.flush();
 }
@@ -211,8 +223,11 @@ void ScriptPrinter::print_map(const bt::SentRecord& record, bt::Bytes bytes) {
         const bt::SentValue& value = record.values[i];
         return bt::number_of(*value.type, bytes.subspan(value.offset));
     };
-    if (!record.values.empty()) part.top = number(0);
-    if (record.values.size() > 1) part.div = number(1);
+    // bpftrace 0.17 shows all elements of stats, and nothing of them divided.
+    const bool is_old = script_.output.language != bt::Language::newest;
+    const bool takes_all = is_old && script_map(record.map).value->is(bt::Type::Kind::stats);
+    if (!record.values.empty() && !takes_all) part.top = number(0);
+    if (record.values.size() > 1 && !takes_all) part.div = number(1);
     print_map(script_map(record.map), part, record.clears);
 }
 

@@ -50,6 +50,7 @@ public:
 
 private:
     void take(const bt::SentRecord& record, bt::Bytes bytes);
+    void look_for_exit();
     std::string formatted(const bt::SentRecord& record, bt::Bytes bytes, Controls controls);
     // Printable; and as the machine is to take it.
     std::string told(const bt::SentRecord& record, bt::Bytes bytes) {

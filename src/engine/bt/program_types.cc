@@ -8,7 +8,9 @@
 #include "engine/bt/calling_convention.h"
 #include "engine/probe/code_spots.h"
 #include "engine/probe/program_variable.h"
+#include "kernel/elf/elf_symbols.h"
 #include "lang/dwarf/numbers.h"
+#include "lang/dwarf/ranges.h"
 #include "lang/dwarf/scope.h"
 #include "lang/program/registers.h"
 
@@ -49,6 +51,13 @@ std::optional<StaticArgument> place_by_dwarf(DebugInfo& info, const DwarfEntry& 
     return place;
 }
 
+// An optimizer says of a parameter that is not passed that it is nowhere.
+bool is_there_at(const DwarfEntry& parameter, std::uint64_t address) {
+    const auto location = find_inherited(parameter, dw::AT_location);
+    const auto place = location ? location_at(*location, address) : std::nullopt;
+    return place && !place->empty();
+}
+
 }  // namespace
 
 ProgramTypes::File& ProgramTypes::file_of(const std::string& path) {
@@ -72,6 +81,22 @@ void ProgramTypes::find_functions(File& file) {
     });
 }
 
+// Of the code that a symbol is at: compilers describe some functions without its name, such as
+// those of one file only, and copies for some of the callers.
+std::vector<DwarfEntry> ProgramTypes::functions_of_symbol(DebugInfo& info,
+                                                          const std::string& name) {
+    std::vector<DwarfEntry> found;
+    for (const ElfFunction& symbol : gpufs::find_functions(info.path(), name)) {
+        const auto address = info.program().address_of(symbol.offset);
+        if (!address || symbol.name != name) continue;
+        for (const DwarfEntry& scope : spot_at(info, *address).scopes)
+            if (scope.tag() == dw::TAG_subprogram && entry_address(scope) == address &&
+                std::ranges::count(found, scope) == 0)
+                found.push_back(scope);
+    }
+    return found;
+}
+
 // By the name of the source or the symbol; else by a longer name, as people write it.
 std::vector<DwarfEntry> ProgramTypes::functions_named(File& file, const std::string& name) {
     if (!file.functions) find_functions(file);
@@ -81,7 +106,7 @@ std::vector<DwarfEntry> ProgramTypes::functions_named(File& file, const std::str
     if (!found.empty()) return found;
     for (const NamedFunction& one : find_named_functions(*file.info, name))
         if (!one.is_inlined) found.push_back(one.entry);
-    return found;
+    return found.empty() ? functions_of_symbol(*file.info, name) : found;
 }
 
 World::UserLine ProgramTypes::line(const std::string& path, const std::string& source,
@@ -105,8 +130,11 @@ World::UserFunction ProgramTypes::function(const std::string& path, const std::s
     File& file = file_of(path);
     if (!file.info) return without_dwarf<World::UserFunction>(path);
     const std::vector<DwarfEntry> functions = functions_named(file, name);
-    if (functions.empty())
+    if (functions.empty()) {
         made.trouble = cat("the debug information of '", path, "' has no function '", name, "'");
+        if (const auto& missing = file.info->missing(); !missing.empty())
+            made.hint = cat("a part of it is in '", missing.front(), "', which is not there");
+    }
     for (const DwarfEntry& function : functions) {
         World::UserFunction found = function_at(*file.info, function);
         const bool is_alike =
@@ -133,8 +161,11 @@ World::UserFunction ProgramTypes::function_at(DebugInfo& info, const DwarfEntry&
         one.name = name_of(child);
         one.type = type_of(type);
         one.c_type = type.to_text();
-        one.place = convention.place_of(type);
-        if (const auto place = place_by_dwarf(info, child, begin)) one.place = *place;
+        const StaticArgument by_convention = convention.place_of(type);
+        if (const auto place = place_by_dwarf(info, child, begin))
+            one.place = *place;
+        else if (is_there_at(child, begin.address))
+            one.place = by_convention;
         if (!one.name.empty()) made.parameters.push_back(std::move(one));
         return true;
     });
@@ -144,19 +175,20 @@ World::UserFunction ProgramTypes::function_at(DebugInfo& info, const DwarfEntry&
 TypePtr ProgramTypes::find_type(const std::string& path, const std::string& name) {
     DebugInfo* const info = file_of(path).info.get();
     DwarfEntry found;
-    if (info)
-        info->for_each_unit([&](const DwarfEntry& root) {
-            for_each_child(root, [&](const DwarfEntry& child) {
-                const bool is_type =
-                    child.tag() == dw::TAG_structure_type || child.tag() == dw::TAG_class_type ||
-                    child.tag() == dw::TAG_union_type || child.tag() == dw::TAG_typedef ||
-                    child.tag() == dw::TAG_enumeration_type;
-                if (is_type && name_of(child) == name && !has_flag(child, dw::AT_declaration))
-                    found = child;
-                return !found;
-            });
+    const auto look = [&](const DwarfEntry& root) {
+        for_each_child(root, [&](const DwarfEntry& child) {
+            const bool is_type =
+                child.tag() == dw::TAG_structure_type || child.tag() == dw::TAG_class_type ||
+                child.tag() == dw::TAG_union_type || child.tag() == dw::TAG_typedef ||
+                child.tag() == dw::TAG_enumeration_type;
+            if (is_type && name_of(child) == name && !has_flag(child, dw::AT_declaration))
+                found = child;
             return !found;
         });
+        return !found;
+    };
+    if (info) info->for_each_unit(look);
+    if (info && !found) info->for_each_type_unit(look);
     return found ? type_of({found, 0}) : nullptr;
 }
 

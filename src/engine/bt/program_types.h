@@ -44,6 +44,7 @@ private:
     File& file_of(const std::string& path);
     static void find_functions(File& file);
     static std::vector<DwarfEntry> functions_named(File& file, const std::string& name);
+    static std::vector<DwarfEntry> functions_of_symbol(DebugInfo& info, const std::string& name);
     World::UserFunction function_at(DebugInfo& info, const DwarfEntry& function);
     TypePtr type_of(const DwarfType& given, int depth = 0);
     TypePtr structure_of(const DwarfType& given);

@@ -199,6 +199,16 @@ void DebugInfo::for_each_unit(const std::function<bool(const DwarfEntry& root)>&
         if (unit->type_entry == 0 && !visit(root(*unit))) return;
 }
 
+void DebugInfo::for_each_type_unit(const std::function<bool(const DwarfEntry& root)>& visit) {
+    std::vector<const DwarfInfo*> all = {info_.get()};
+    for (const auto& [unit, split] : splits_) all.push_back(split.info.get());
+    for (const DwarfInfo* const one : all) {
+        if (!one) continue;
+        for (const auto& unit : one->units())
+            if (unit->type_entry != 0 && !visit(root_of(*unit))) return;
+    }
+}
+
 std::optional<FrameAddress> DebugInfo::frame_address(std::uint64_t address) {
     // .eh_frame is in the program; its debug file has the section's header only.
     if (!own_sections_)

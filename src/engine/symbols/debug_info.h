@@ -34,6 +34,8 @@ public:
     DwarfEntry unit_at(std::uint64_t address);
     // Calls visit(root) for each unit until it returns false.
     void for_each_unit(const std::function<bool(const DwarfEntry& root)>& visit);
+    // The same for those that have one type each, of the split files, too, that were read.
+    void for_each_type_unit(const std::function<bool(const DwarfEntry& root)>& visit);
 
     std::optional<FrameAddress> frame_address(std::uint64_t address);
     // Of the program's own thread-local variables.

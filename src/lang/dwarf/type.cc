@@ -202,7 +202,12 @@ std::optional<std::uint64_t> bytes_of_type(const DwarfType& given, int depth) {
 }  // namespace
 
 DwarfType type_of(const DwarfEntry& entry) {
-    return {linked_entry(entry, dw::AT_type), 0};
+    const DwarfEntry type = linked_entry(entry, dw::AT_type);
+    // What has a unit of its own is known by its signature; gcc has nothing else here of it.
+    if (is_structure(type.tag()) || type.tag() == dw::TAG_enumeration_type)
+        if (const auto signature = find_attribute(type, dw::AT_signature))
+            if (const DwarfEntry whole = entry_of(*signature)) return {whole, 0};
+    return {type, 0};
 }
 
 DwarfType::Kind DwarfType::kind() const {
@@ -275,8 +280,6 @@ std::optional<std::uint64_t> DwarfType::count() const {
 DwarfType DwarfType::defined() const {
     if (!is_structure(entry.tag()) && entry.tag() != dw::TAG_enumeration_type) return *this;
     if (!has_flag(entry, dw::AT_declaration)) return *this;
-    if (const auto signature = find_attribute(entry, dw::AT_signature))
-        if (const DwarfEntry other = entry_of(*signature)) return {other, 0};
     const std::string_view name = name_of(entry);
     DwarfEntry found;
     for (const auto& unit : entry.unit->info->units()) {

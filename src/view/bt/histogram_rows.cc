@@ -109,6 +109,7 @@ std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& cou
         rows.push_back(row_of_slot(type, slot, is_old));
         const auto counted = counts.find(slot);
         if (counted == counts.end()) continue;
+        rows.back().weight = counted->second;
         rows.back().count = is_lhist(type) ? counted->second : divided(counted->second, false, div);
     }
     return rows;
@@ -117,11 +118,11 @@ std::vector<HistogramRow> histogram_rows(const Type& type, const SlotCounts& cou
 void append_rows(std::string& out, const std::vector<HistogramRow>& rows) {
     constexpr std::size_t kLabel = 16, kCount = 8, kBar = 52;
     std::uint64_t most = 1;
-    for (const HistogramRow& row : rows) most = std::max(most, row.count);
+    for (const HistogramRow& row : rows) most = std::max(most, row.weight);
     for (const HistogramRow& row : rows) {
         const std::string count = cat(row.count);
         // In float, so that bars are as long as bpftrace's.
-        const float part = static_cast<float>(row.count) / static_cast<float>(most);
+        const float part = static_cast<float>(row.weight) / static_cast<float>(most);
         const auto bar = std::min(kBar, static_cast<std::size_t>(part * float{kBar}));
         out += row.label;
         out.append(kLabel - std::min(kLabel, row.label.size()), ' ');

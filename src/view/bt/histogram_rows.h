@@ -19,6 +19,7 @@ struct HistogramRow {
     std::optional<std::int64_t> first, last;
     std::string label;  // "[2, 4)"
     std::uint64_t count = 0;
+    std::uint64_t weight = 0;  // the count as it was, which the bar is drawn from
 };
 
 // The rows from the first slot that counted something to the last. A hist's counts are divided by

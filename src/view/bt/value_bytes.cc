@@ -66,10 +66,13 @@ std::uint64_t number_of(const Type& type, Bytes bytes) {
     return type.is_signed ? sign_extended(number, static_cast<unsigned>(size * 8)) : number;
 }
 
-std::uint64_t bit_field_of(const Type::Field& field, Bytes unit) {
+std::uint64_t bit_field_of(const Type::Field& field, Bytes bytes) {
     std::uint64_t number = 0;
-    std::memcpy(&number, unit.data(), std::min(field.type->bytes, sizeof number));
+    const std::size_t size = field.bit_bytes();
+    std::memcpy(&number, bytes.data(), std::min(size, sizeof number));
     number >>= field.bit_shift;
+    if (size > sizeof number)
+        number |= std::to_integer<std::uint64_t>(bytes[sizeof number]) << (64 - field.bit_shift);
     if (field.bit_size < 64) number &= (std::uint64_t{1} << field.bit_size) - 1;
     return field.type->is_signed ? sign_extended(number, field.bit_size) : number;
 }

@@ -26,7 +26,7 @@ T load(Bytes bytes, std::size_t at = 0) {
 // An integer, boolean, pointer or any other scalar, extended by its sign.
 std::uint64_t number_of(const Type& type, Bytes bytes);
 // A member of a structure, or of a tuple, that is a bit field.
-std::uint64_t bit_field_of(const Type::Field& field, Bytes unit);
+std::uint64_t bit_field_of(const Type::Field& field, Bytes bytes);
 // A string up to its NUL, or all of its bytes.
 std::string_view string_of(const Type& type, Bytes bytes);
 // The contents of a buffer.

@@ -85,8 +85,7 @@ BOOST_AUTO_TEST_CASE(a_scalar_map_without_a_value_is_zero) {
          "@c: 1\n@c: 0\n@d: 0\n"},
         // A script does nothing behind exit().
         {"begin { @m[1] = 2; print(@m); exit(); clear(@m) }", "@m[1]: 2\n@m[1]: 2\n"},
-        {"begin { @m[1] = 2; print(@m); print({ exit(); 1 }); clear(@m) }",
-         "@m[1]: 2\n@m[1]: 2\n"},
+        {"begin { @m[1] = 2; print(@m); print({ exit(); 1 }); clear(@m) }", "@m[1]: 2\n@m[1]: 2\n"},
         {"begin { print(((int64)@m, (int64)@n, @n > 5)); if (pid == 0) { @m = max(1); @n = min(1) "
          "} }",
          "(0, 0, false)\n@m: 0\n@n: 0\n"},
@@ -325,6 +324,9 @@ BOOST_AUTO_TEST_CASE(a_script_may_mean_what_it_meant_to_bpftrace_0_17) {
         "\n\n@n: 0\n");
     BOOST_TEST(outcome("begin { @ = stats(-4); @a[1] = avg(5) }") ==
                "\n\n@: count 1, average -4, total -4\n\n@a[1]: 5\n\n");
+    BOOST_TEST(
+        outcome("begin { @s[1] = stats(10); @s[2] = stats(5); print(@s, 1, 2); clear(@s) }") ==
+        "@s[2]: count 1, average 5, total 5\n@s[1]: count 1, average 10, total 10\n\n\n\n");
     BOOST_TEST(outcome("begin { @ = hist(1 << 40) }") ==
                cat("\n\n@:\n[2G, 4G)               1 |", std::string(52, '@'), "|\n\n"));
     BOOST_TEST(outcome("begin { @ = lhist(5, 0, 10, 1) }") ==

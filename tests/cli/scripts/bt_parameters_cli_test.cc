@@ -39,9 +39,9 @@ BOOST_AUTO_TEST_SUITE(bt_parameters)
 
 // Each function prints what it is given, and so does the script.
 BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
-    constexpr std::string_view kFunctions[] = {"many", "mixed",  "crowded",
-                                               "made", "linked", "refers"};
-    for (const char* const build : {"parameters-O0", "parameters-O2"}) {
+    constexpr std::string_view kFunctions[] = {"many",   "mixed",  "crowded", "made",
+                                               "linked", "refers", "tight",   "alone"};
+    for (const char* const build : {"parameters-O0", "parameters-O2", "parameters-types"}) {
         const std::string file = test::Nest::build_file(build);
         const auto at = [&](const char* function) { return cat("uprobe:", file, ':', function); };
         const Ended ended = test::gpufs(
@@ -62,7 +62,12 @@ BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
                  "} ",
                  at("refers"),
                  " { printf(\"script refers %lx %d %d %ld\\n\", args.a, *args.a, args.node->value, "
-                 "*args.b) }")});
+                 "*args.b) } ",
+                 at("tight"),
+                 " { $t = *args.bits; printf(\"script tight %lu %d %d\\n\", args.bits.wide, "
+                 "args.bits.narrow, $t.last) } ",
+                 at("*alone*"),
+                 " { printf(\"script alone %d %d\\n\", args.small.count, args.a) }")});
         BOOST_TEST(ended.status == 0, ended.err);
         for (const std::string_view function : kFunctions) {
             std::multiset<std::string> told;
@@ -73,6 +78,46 @@ BOOST_AUTO_TEST_CASE(parameters_are_what_the_function_was_given) {
                        cat(build, '\n', ended.out));
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_parameter_that_is_not_passed_is_not_guessed) {
+    const std::string file = test::Nest::build_file("dropped");
+    const auto printed = [&](const char* what) {
+        return test::gpufs(
+            {"bt", "-q", "-c", file, "-e", cat("uprobe:", file, ":dropped { print(", what, ") }")});
+    };
+    BOOST_TEST(has(printed("args.last").out, "7\n"));
+    BOOST_TEST(
+        has(printed("args.unused").err, "ERROR: where args.unused is passed is not known\n"));
+}
+
+// The same structure by its debug information and by a definition in the script.
+BOOST_AUTO_TEST_CASE(bit_fields_of_packed_structures_lie_where_the_compiler_puts_them) {
+    const std::string at = cat("uprobe:", program(), ":tight ");
+    const std::string definition =
+        "struct tight { char before; unsigned long wide : 60; int narrow : 29; char behind; "
+        "int last; } __attribute__((packed)) ";
+    const std::string prints = " print($t.wide); print($t); exit() }";
+    for (const std::string& script :
+         {cat(at, "{ $t = *args.bits;", prints),
+          cat(definition, at, "{ $t = *((struct tight *)arg0);", prints)}) {
+        const Ended ended = test::gpufs({"bt", "-q", "-c", program(), "-e", script});
+        BOOST_TEST(has(ended.out,
+                       "773738358679819897\n{ .before = 98, .wide = 773738358679819897, .narrow = "
+                       "-123456789, .behind = 99, .last = -1 }\n"),
+                   ended.out + ended.err);
+    }
+}
+
+// An opaque handle.
+BOOST_AUTO_TEST_CASE(what_has_no_bytes_is_told) {
+    BOOST_TEST(
+        has(test::script_refusal(cat("uprobe:", program(), ":hands_on { print(*args.handle) }")),
+            "ERROR: how large 'struct Opaque' is is not known\n"));
+    BOOST_TEST(test::script_refusal("begin { @x = () }") ==
+               "stdin:1:9-16: ERROR: a '()' has no bytes to keep in @x\n");
+    BOOST_TEST(test::script_refusal("begin { @x[()] = 1 }") ==
+               "stdin:1:12-14: ERROR: a '()' has no bytes to be a key of\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_name_of_cpp_is_of_all_its_overloads_and_may_be_a_pattern) {

@@ -231,6 +231,9 @@ BOOST_AUTO_TEST_CASE(a_script_chooses_the_exit_status) {
         };
         BOOST_TEST(status("begin { exit() }") == 0);
         BOOST_TEST(status("begin { exit(3) }") == 3);
+        // Also where the ring has no room to say so.
+        BOOST_TEST(status("begin { for ($i : 0..100000) { printf(\"%60d\\n\", $i) } exit(5) }") ==
+                   5);
         BOOST_TEST(status("begin { exit(-1) }") == 255);
         BOOST_TEST(status("begin { exit(258) }") == 2);
     }

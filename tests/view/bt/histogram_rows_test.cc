@@ -171,9 +171,9 @@ BOOST_AUTO_TEST_CASE(slots_that_the_type_does_not_have_are_left_out) {
     BOOST_TEST(histogram_rows(lhist(0, 10, 2), {{6, 1}, {7, 1}}).size() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(bars_that_divide_to_nothing_are_empty) {
+BOOST_AUTO_TEST_CASE(bars_are_those_of_the_counts_before_they_are_divided) {
     BOOST_TEST(drawn(rows_of(hist(0), {1}, 10)) ==
-               "[1]                    0 |" + std::string(52, ' ') + "|\n");
+               "[1]                    0 |" + std::string(52, '@') + "|\n");
 }
 
 BOOST_AUTO_TEST_CASE(json_tells_the_least_and_the_largest_number_of_a_row) {
