@@ -276,7 +276,7 @@ int hunt_stalls(Context& ctx, const StallOptions& choices) {
     what.states = choices.states.value_or(StateSet::parse("--state", "D"));
     what.over_ns =
         static_cast<std::uint64_t>(choices.over.value_or(std::chrono::milliseconds(1)).count());
-    what.children = choices.children;
+    what.children = choices.children || !choices.command.empty();
     StallPictures pictures(choices.pictures);
     RunLoop loop(choices.duration);
     // Before anything is opened that the command would keep open.

@@ -357,6 +357,10 @@ BOOST_AUTO_TEST_CASE(a_full_disk_ends_a_recording_that_can_be_read, *ut::label("
     BOOST_TEST(lost > 0);
     BOOST_TEST(number_before(ended.err, "lost") == lost);
     BOOST_TEST(test::our_instances() == "");
+    // Whoever reads the file later hears of it, too.
+    const Ended report = test::gpufs({"report", "-i", folder.file(), "--strict"});
+    BOOST_TEST(report.status == 4);
+    BOOST_TEST(number_before(report.err, "lost") == lost, report.err);
 }
 
 BOOST_AUTO_TEST_CASE(an_old_recording_stays_where_a_new_one_cannot_begin) {

@@ -249,7 +249,7 @@ void Recording::tell(const RecordingFile& file, bool has_gaps) {
         // Overwriting old records of a ring is not a loss.
         const std::uint64_t over = choices_.ring ? now.overrun - before.overrun : 0;
         Loss lost = Loss::exactly(now.lost() - before.lost() - over);
-        const std::uint64_t written = now.written() - before.written();
+        const std::uint64_t written = now.written - before.written;
         records += written;
         overwritten += over;
         losses.add(cat("on CPU ", now.cpu), lost);

@@ -102,6 +102,7 @@ bool Recorder::move_with(Move how, RecordingFile& file, std::uint64_t most) {
                 !(mover_.*how)(cpu.raw.get(), file.target(cpu.number), std::min(room, kAtOnce));
         } catch (const SysError&) {
             cpu.unwritten += records_of(mover_.unwritten(), layout_);
+            is_full_ = true;
             throw;
         }
         if (!is_all && room <= kAtOnce) has_room = false;
@@ -148,13 +149,18 @@ void Recorder::update(RecordingFile& file) {
 
 std::vector<Recorder::Counts> Recorder::counts() const {
     std::vector<Counts> counts;
-    for (const Cpu& cpu : cpus_)
-        counts.push_back({parse_buffer_counts(statistics(cpu)), cpu.number, cpu.unwritten});
+    for (const Cpu& cpu : cpus_) {
+        const BufferCounts all = parse_buffer_counts(statistics(cpu));
+        counts.push_back({all, cpu.number, all.read - cpu.unwritten});
+    }
     return counts;
 }
 
 std::string Recorder::statistics(const Cpu& cpu) const {
-    return at_.read_if_readable(cat("per_cpu/cpu", cpu.number, "/stats")).value_or("");
+    std::string text = at_.read_if_readable(cat("per_cpu/cpu", cpu.number, "/stats")).value_or("");
+    const std::uint64_t left = is_full_ ? parse_buffer_counts(text).entries : 0;
+    if (cpu.unwritten + left != 0) text += cat("unwritten: ", cpu.unwritten + left, '\n');
+    return text;
 }
 
 }  // namespace gpufs

@@ -56,9 +56,7 @@ public:
     // One CPU's.
     struct Counts : BufferCounts {
         std::size_t cpu = 0;
-        std::uint64_t unwritten = 0;  // of the ones read, those that no file has: it had no room
-
-        std::uint64_t written() const { return read - unwritten; }
+        std::uint64_t written = 0;  // to a file
     };
     std::vector<Counts> counts() const;
 
@@ -67,10 +65,11 @@ private:
         std::size_t number = 0;
         Fd raw;
         bool can_wait = true;  // poll(2) does not for a CPU that was never online
-        std::uint64_t unwritten = 0;
+        std::uint64_t unwritten = 0;  // of the records taken from the buffer: no file had room
     };
     using Move = bool (PageMover::*)(int, PageMover::Target&, std::uint64_t);
     bool move_with(Move how, RecordingFile& file, std::uint64_t most);
+    // The kernel's text, and a line "unwritten: N" where records found no room.
     std::string statistics(const Cpu& cpu) const;
     void complete(trace_dat::Head& head, std::size_t names_bytes) const;
 
@@ -78,6 +77,7 @@ private:
     PageLayout layout_;
     std::vector<Cpu> cpus_;
     PageMover mover_;
+    bool is_full_ = false;  // the disk: what is in the buffers finds no room, either
     TaskNames tasks_;
 };
 

@@ -179,11 +179,12 @@ const TraceFile::Facts& TraceFile::facts() const {
 
 // Records that are overwritten are told in front of the next one, not always how many they were. In
 // a recording of the last records, which are overwritten as they should, they are not told. Those
-// that a full buffer rejects are counted only.
+// that a full buffer rejects, or a full disk, are counted only.
 Loss TraceFile::lost_in(std::size_t stream, const Loss& told) const {
     const auto counts = recording_->counts_of(stream);
     if (!counts || !damage().empty()) return told;
-    const std::uint64_t counted = counts->rejected() + (told.is_zero() ? 0 : counts->overrun);
+    const std::uint64_t counted =
+        counts->rejected() + counts->unwritten + (told.is_zero() ? 0 : counts->overrun);
     return counted < told.least ? told : Loss::exactly(counted);
 }
 

@@ -13,6 +13,7 @@ BufferCounts& BufferCounts::operator+=(const BufferCounts& other) {
     overrun += other.overrun;
     dropped += other.dropped;
     commit_overrun += other.commit_overrun;
+    unwritten += other.unwritten;
     return *this;
 }
 
@@ -23,7 +24,8 @@ BufferCounts parse_buffer_counts(std::string_view stats) {
         {"read events", &counts.read},
         {"overrun", &counts.overrun},
         {"dropped events", &counts.dropped},
-        {"commit overrun", &counts.commit_overrun}};
+        {"commit overrun", &counts.commit_overrun},
+        {"unwritten", &counts.unwritten}};
     for (const std::string_view line : lines_of(stats)) {
         const auto colon = line.find(": ");
         if (colon == line.npos) continue;

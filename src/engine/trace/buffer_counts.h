@@ -13,6 +13,8 @@ struct BufferCounts {
     unsigned long long dropped = 0;  // rejected by a full buffer
     // Rejected because interrupts filled the buffer during a write.
     unsigned long long commit_overrun = 0;
+    // In a recording of ours: taken from the buffer or left in it, and without room on the disk.
+    unsigned long long unwritten = 0;
 
     unsigned long long rejected() const { return dropped + commit_overrun; }
     unsigned long long lost() const { return overrun + rejected(); }

@@ -49,6 +49,7 @@ C_PART(
     struct more_bits { char a; int b:3; int :0; int c:4; unsigned long d:33; unsigned long e:31; int :5; char f:1; };
     struct bits_behind { short a; unsigned b:20; char c; unsigned d:12; };
     struct __attribute__((packed)) tight_bits { unsigned a:3; unsigned b:30; unsigned char c:7; unsigned short d:16; };
+    struct __attribute__((packed)) across_bits { char a; unsigned long b:60; int c:29; char d; };
     struct empty {};
     struct flexible { int count; char rest[0]; };
     struct floats { char a; float b; char c; double d; char e; long double f; char g; __int128 h; };
@@ -248,20 +249,20 @@ BOOST_AUTO_TEST_CASE(a_layout_that_is_not_followed_is_refused) {
 // The bits of a structure in which only this member is not 0, read as a program would read them.
 template <class S, class Set>
 std::uint64_t read_bits(const Structure& structure, const char* name, Set set) {
-    // A packed structure may end within the unit that holds its last bits.
-    struct {
-        S value;
-        std::uint64_t behind;
-    } memory;
-    std::memset(&memory, 0, sizeof memory);
-    set(memory.value);
+    S value;
+    std::memset(&value, 0, sizeof value);
+    set(value);
     const Type::Field* field = member(structure, name);
+    if (!field || field->offset + field->bit_bytes() > sizeof value) return 0;
+    const auto* const from = reinterpret_cast<const unsigned char*>(&value) + field->offset;
     std::uint64_t unit = 0;
-    if (!field || field->offset + field->type->bytes > sizeof memory) return 0;
-    std::memcpy(&unit, reinterpret_cast<const char*>(&memory) + field->offset, field->type->bytes);
+    for (std::size_t i = 0; i < field->bit_bytes(); ++i) {
+        const int up = static_cast<int>(8 * i) - static_cast<int>(field->bit_shift);
+        unit |= up < 0 ? std::uint64_t{from[i]} >> -up : std::uint64_t{from[i]} << up;
+    }
     // Whatever is beside the member's bits would be seen.
     const std::uint64_t mask = (std::uint64_t{1} << field->bit_size) - 1;
-    return (unit & ~(mask << field->bit_shift)) != 0 ? 0 : (unit >> field->bit_shift) & mask;
+    return (unit & ~mask) != 0 ? 0 : unit;
 }
 
 BOOST_AUTO_TEST_CASE(bit_fields_lie_where_the_compiler_puts_them) {
@@ -284,6 +285,7 @@ BOOST_AUTO_TEST_CASE(bit_fields_lie_where_the_compiler_puts_them) {
     BITS(tight_bits, b, 0x3fffffffu);
     BITS(tight_bits, c, 127u);
     BITS(tight_bits, d, 0xffffu);
+    BITS(across_bits, b, 0xfffffffffffffffu);
     BITS(aligned_bits, b, 31u);
 #undef BITS
     // Signed ones: all bits set.
@@ -295,6 +297,9 @@ BOOST_AUTO_TEST_CASE(bit_fields_lie_where_the_compiler_puts_them) {
                                        [](c::more_bits& value) { value.b = -1; }) == 7u);
     BOOST_TEST(read_bits<c::more_bits>(*types.structure("more_bits"), "c",
                                        [](c::more_bits& value) { value.c = -1; }) == 15u);
+    BOOST_TEST(read_bits<c::across_bits>(*types.structure("across_bits"), "c",
+                                         [](c::across_bits& value) { value.c = -1; }) ==
+               0x1fffffffu);
     BOOST_TEST(member(*types.structure("bits"), "d")->type->is_signed);
 }
 
