@@ -120,17 +120,18 @@ BOOST_AUTO_TEST_CASE(report_puts_stacks_below_their_events) {
 
 BOOST_AUTO_TEST_CASE(report_makes_a_table_of_one_event) {
     const Ended ended = report("tsc-6.18", {"--csv", "-e", "sched_switch", "--cpu", "0"});
-    BOOST_TEST(std::string(ended.out.substr(0, ended.out.find("\n", 120) + 1)) ==
-               "time,cpu,pid,comm,event,prev_comm,prev_pid,prev_prio,prev_state,next_comm,next_pid,"
-               "next_prio\n"
-               "91404198174046,0,0,<idle>,sched:sched_switch,swapper/0,0,120,0,sh,13538,120\n");
+    BOOST_TEST(
+        std::string(ended.out.substr(0, ended.out.find("\n", 120) + 1)) ==
+        "time,cpu,tid,pid,comm,event,prev_comm,prev_pid,prev_prio,prev_state,next_comm,next_pid,"
+        "next_prio\n"
+        "91404198174046,0,0,,<idle>,sched:sched_switch,swapper/0,0,120,0,sh,13538,120\n");
 }
 
 BOOST_AUTO_TEST_CASE(report_makes_a_table_of_all_events) {
     const Ended ended = report("mono-6.18", {"--csv", "--to", "37377.070360"});
     BOOST_TEST(ended.out ==
-               "time,cpu,pid,comm,event,fields\n"
-               "37377.070357881,1,13519,sh,syscalls:sys_enter_openat,__syscall_nr=257 "
+               "time,cpu,tid,pid,comm,event,fields\n"
+               "37377.070357881,1,13519,,sh,syscalls:sys_enter_openat,__syscall_nr=257 "
                "dfd=4294967196 filename=140294746914993 flags=524288 mode=0\n");
 }
 

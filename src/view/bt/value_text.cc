@@ -9,6 +9,7 @@
 #include "base/cat.h"
 #include "base/hex.h"
 #include "kernel/host/syscall_names.h"
+#include "lang/symbols/function_name.h"
 #include "view/bt/json_words.h"
 #include "view/bt/time_text.h"
 
@@ -255,7 +256,7 @@ std::string ValueWriter::word(const Type& type, Bytes bytes) const {
             return signal_words(load<std::int32_t>(bytes));
         case Kind::probe_name: {
             const auto name = tables_.names.find(number_of(type, bytes));
-            if (name != tables_.names.end()) return name->second;
+            if (name != tables_.names.end()) return function_signature(name->second);
             return names_.kernel(number_of(type, bytes), FramePlace::innermost).name;
         }
         default:

@@ -40,7 +40,7 @@ RecordCsv::RecordCsv(TraceContext& context, std::string_view only) : context_(co
 }
 
 std::string RecordCsv::header() const {
-    std::string line = "time,cpu,pid,comm,event";
+    std::string line = "time,cpu,tid,pid,comm,event";
     if (!only_) return line + ",fields\n";
     for (const std::string& field : only_->format.field_names()) {
         line += ',';
@@ -62,14 +62,16 @@ void RecordCsv::print(const TraceRecord& record, std::string& out) {
     const Plan& plan = plans_.get(record.id(), [&](int id) { return make_plan(id); });
     const TraceEvent* const event = plan.event;
     if (only_ && event != only_) return;
-    const int pid = common_fields(record.bytes).pid;
+    const int tid = common_fields(record.bytes).pid;
     append_trace_time(out, record.timestamp, context_.options.clock_is_ns);
     out += ',';
     append(out, record.cpu);
     out += ',';
-    append(out, pid);
+    append(out, tid);
     out += ',';
-    append_cell(out, context_.tasks.comm(pid));
+    if (const int pid = context_.tasks.tgid(tid); pid != 0) append(out, pid);
+    out += ',';
+    append_cell(out, context_.tasks.comm(tid));
     out += ',';
     if (!event) {
         out += cat("unknown event ", record.id(), ",\n");

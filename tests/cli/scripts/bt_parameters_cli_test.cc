@@ -131,6 +131,11 @@ BOOST_AUTO_TEST_CASE(a_name_of_cpp_is_of_all_its_overloads_and_may_be_a_pattern)
     BOOST_TEST(counted("ns::choose(int)") == "hits 3\n");
     BOOST_TEST(counted("ns::choose*") == "hits 9\n");
     BOOST_TEST(counted("ns::*s") == "hits 3\n");
+    const Ended named =
+        test::gpufs({"bt", "-q", "-c", program(), "-e",
+                     cat("uprobe:", program(), ":cpp:\"ns::choose\" { @[func] = count() }")});
+    BOOST_TEST(has(named.out, "@[ns::choose(int)]: 3\n"), named.out);
+    BOOST_TEST(has(named.out, "@[ns::choose(char const*)]: 3\n"), named.out);
 }
 
 BOOST_AUTO_TEST_CASE(all_parameters_of_a_function_are_a_record) {

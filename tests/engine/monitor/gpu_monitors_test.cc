@@ -37,7 +37,8 @@ std::vector<std::string> reasons(const std::string& formats) {
 
 BOOST_AUTO_TEST_SUITE(gpu_monitors)
 
-BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything) {
+BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything,
+                     *boost::unit_test::label("long")) {
     BOOST_TEST(reasons("6.17-gpu") ==
                    (std::vector<std::string>{
                        kNoAmdgpu, "drm: ",

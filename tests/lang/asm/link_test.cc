@@ -78,7 +78,8 @@ std::size_t link_all(const Program& program, const std::string& kernel, bool has
 
 BOOST_AUTO_TEST_SUITE(assembler_link)
 
-BOOST_AUTO_TEST_CASE(every_shipped_monitor_links_for_every_captured_kernel) {
+BOOST_AUTO_TEST_CASE(every_shipped_monitor_links_for_every_captured_kernel,
+                     *boost::unit_test::label("long")) {
     for (const std::string kernel : {"5.10", "6.1", "6.12", "6.18", "7.3"})
         for (const auto& file : std::filesystem::directory_iterator(kBpfFolder)) {
             if (file.path().extension() != ".bpf") continue;

@@ -200,7 +200,7 @@ Linked far_jump(std::size_t gap, bool has_v4, bool is_conditional) {
     return m.link(target);
 }
 
-BOOST_AUTO_TEST_CASE(far_jumps_take_the_long_form) {
+BOOST_AUTO_TEST_CASE(far_jumps_take_the_long_form, *boost::unit_test::label("long")) {
     VmState world;
     for (const bool is_conditional : {true, false})
         for (const std::size_t gap : {10u, 32765u, 32766u, 32767u, 32768u, 32769u, 40000u}) {

@@ -99,7 +99,8 @@ std::string fence(std::uint32_t seqno) {
 
 BOOST_AUTO_TEST_SUITE(record_timeline)
 
-BOOST_AUTO_TEST_CASE(the_oldest_of_too_many_fences_makes_room_for_the_next) {
+BOOST_AUTO_TEST_CASE(the_oldest_of_too_many_fences_makes_room_for_the_next,
+                     *boost::unit_test::label("long")) {
     constexpr std::uint32_t kMost = 65536;
     Drawing drawing("6.18", "dma_fence", {"dma_fence_init", "dma_fence_signaled"});
     std::uint64_t time = 1000;
@@ -133,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_fence_that_begins_again_has_ended) {
     BOOST_TEST(slices[1].how == "destroyed without a signal");
 }
 
-BOOST_AUTO_TEST_CASE(buffers_that_are_not_counted_are_told) {
+BOOST_AUTO_TEST_CASE(buffers_that_are_not_counted_are_told, *boost::unit_test::label("long")) {
     constexpr std::uint64_t kMost = 1 << 18;
     Drawing drawing("6.12", "i915", {"i915_gem_object_create", "i915_gem_object_destroy"});
     const auto create = [&](std::uint64_t buffer, std::uint64_t bytes) {

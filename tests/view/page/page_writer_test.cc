@@ -275,7 +275,8 @@ BOOST_AUTO_TEST_CASE(a_track_that_is_added_again_has_a_new_name) {
 }
 
 // By looking through all of them for each, it would take more than a minute.
-BOOST_AUTO_TEST_CASE(a_page_may_have_very_many_tracks, *boost::unit_test::timeout(30)) {
+BOOST_AUTO_TEST_CASE(a_page_may_have_very_many_tracks,
+                     *boost::unit_test::timeout(30) * boost::unit_test::label("long")) {
     constexpr std::uint32_t kMany = 400'000;
     const std::string page = page_of({}, [](PageWriter& writer) {
         for (std::uint32_t id = 1; id <= kMany; ++id) add_lane(writer, id);
