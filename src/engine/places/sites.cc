@@ -182,6 +182,7 @@ private:
         for (const ProbeSite& site : found_.sites)
             if (site.event) return;
         std::vector<std::string> events, wanted;
+        bool has_samples = false;
         for (const ProbeProgram& probe : program_.programs)
             for (const auto& alternatives : probe.targets) {
                 // Events can be recorded, even where other ways are better live.
@@ -197,6 +198,7 @@ private:
                 } else if (kind.place != ProbeKind::Place::own) {
                     add_once(wanted, target.name.empty() ? std::string(kind.name)
                                                          : cat(kind.name, ' ', target.name));
+                    has_samples = has_samples || kind.place == ProbeKind::Place::sample;
                 }
             }
         std::string options;
@@ -211,7 +213,9 @@ private:
             program_.name.empty() ? "the program" : cat('\'', program_.name, '\'');
         throw UnsupportedError(
             cat("this recording has nothing of what ", named, " looks at: ", listed_names(names)),
-            options.empty() ? "run it live" : cat("'gpufs record", options, "' records it"));
+            !options.empty() ? cat("'gpufs record", options, "' records it")
+            : has_samples    ? "'perf record' makes a recording that has samples"
+                             : "run it live");
     }
     // A system of which many events are wanted is named in their place.
     static std::vector<std::string> whole_systems(const std::vector<std::string>& events) {

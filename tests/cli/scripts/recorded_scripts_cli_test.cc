@@ -174,6 +174,9 @@ BOOST_AUTO_TEST_CASE(that_ask_for_what_it_cannot_have_say_so) {
     BOOST_TEST(ended.err ==
                "gpufs: this recording has nothing of what '-e' looks at: kprobe vfs_read\n"
                "hint: run it live\n");
+    BOOST_TEST(over_recording("profile:hz:99 { @ = count() }").err ==
+               "gpufs: this recording has nothing of what '-e' looks at: profile\n"
+               "hint: 'perf record' makes a recording that has samples\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
