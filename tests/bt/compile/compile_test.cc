@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(a_number_that_a_declared_variable_cannot_have_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_function_s_variables_are_told_as_they_are_written) {
     BOOST_TEST(mistakes_in("fn f($a : int64) : int64 { return \"x\" } begin { print(f(1)) }") ==
-               "script:1:28: error: Type mismatch for $result: trying to assign value of type "
-               "'string[2]' when variable already contains a value of type 'int64'\n"
+               "script:1:28: error: Function f is of type 'int64', cannot return "
+               "'string[2]'\n"
                "fn f($a : int64) : int64 { return \"x\" } begin { print(f(1)) }\n"
                "                           ^~~~~~~~~~");
     BOOST_TEST(mistakes_in("fn f($a : int64) : int64 { return $a } begin { print(f(\"x\")) }") ==
@@ -82,6 +82,15 @@ BOOST_AUTO_TEST_CASE(a_function_s_variables_are_told_as_they_are_written) {
                "'string[2]' when variable already contains a value of type 'int64'\n"
                "fn f($a : int64) : int64 { return $a } begin { print(f(\"x\")) }\n"
                "                                                       ^~~");
+}
+
+BOOST_AUTO_TEST_CASE(a_function_s_result_is_no_variable_of_its_own) {
+    BOOST_TEST(mistakes_in("fn f() : int64 { $result = \"x\"; return 1 } begin { print(f()) }") ==
+               "");
+    BOOST_TEST(mistakes_in("fn f() : int64 { return print(1) } begin { print(f()) }") ==
+               "script:1:18: error: there is no value that f() could return\n"
+               "fn f() : int64 { return print(1) } begin { print(f()) }\n"
+               "                 ^~~~~~~~~~~~~~~");
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_room_is_told_with_its_place) {
