@@ -93,6 +93,17 @@ BOOST_AUTO_TEST_CASE(a_function_s_result_is_no_variable_of_its_own) {
                "                 ^~~~~~~~~~~~~~~");
 }
 
+BOOST_AUTO_TEST_CASE(tuples_are_equal_or_not) {
+    BOOST_TEST(mistakes_in("begin { print((1, \"a\") < (1, \"b\")) }") ==
+               "script:1:15: error: tuples can be compared with == and != only\n"
+               "begin { print((1, \"a\") < (1, \"b\")) }\n"
+               "              ^~~~~~~~~~~~~~~~~~~");
+    BOOST_TEST(mistakes_in("begin { print((1, \"a\") == (1, \"b\")) }") == "");
+    BOOST_TEST(mistakes_in("begin { print((1, \"a\") < (1, 2)) }")
+                   .starts_with("script:1:15: error: Type mismatch: '(int8,string[2])' cannot be "
+                                "compared with '(int8,int8)'\n"));
+}
+
 BOOST_AUTO_TEST_CASE(what_has_no_room_is_told_with_its_place) {
     BOOST_TEST(mistakes_in("let @m = hash(0); begin { @m[1] = 1 }") ==
                "script:1:15: error: a map has at least one entry\n"
