@@ -23,6 +23,8 @@ struct ParseInput {
     std::vector<std::string> includes;
     // Reads what `import` and #include name; absent: there is no such file.
     std::function<std::optional<SourceText>(const std::string& name)> read;
+    // The names in the folder that `import` names, sorted; absent: there is no such folder.
+    std::function<std::optional<std::vector<std::string>>(const std::string& name)> list;
 };
 
 // Parses a script. Throws UsageError with all mistakes, each with its place.

@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "base/path.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -132,6 +133,8 @@ private:
     void skip_group();
     bool holds(std::string_view word, const std::vector<Token>& words, SourceRef at);
     void import();
+    void import_from(std::string folder, const std::vector<std::string>& files, SourceRef at);
+    bool import_file(const std::string& file, SourceRef at);
     void skip_import();
 
     Work& work_;
@@ -458,16 +461,37 @@ void Preprocessor::import() {
     }
     if (Token semicolon = take(); !semicolon.is(";")) ahead_ = semicolon;
     const std::string file = string_value(name);
-    if (!work_.imported.insert(file).second) return;
     if (file.ends_with(".c") || file.ends_with(".o"))
         throw Mistake{name.at, cat("'", file, "' needs a C compiler, which there is none of here"),
                       "import .bt and .h files"};
-    if (work_.sources.size() > kMostImports)
-        throw Mistake{name.at, "more than 64 files are imported", ""};
+    if (import_file(file, name.at)) return;
+    const auto files = work_.input.list ? work_.input.list(file) : std::nullopt;
+    if (!files) throw Mistake{name.at, cat("there is no file '", file, "' to import"), ""};
+    import_from(file, *files, name.at);
+}
+
+// What is no script and no header is left out, as are folders.
+void Preprocessor::import_from(std::string folder, const std::vector<std::string>& files,
+                               SourceRef at) {
+    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+    for (const std::string& file : files)
+        if (file.ends_with(".bt") || file.ends_with(".h")) import_file(cat(folder, '/', file), at);
+}
+
+// Once, by whatever name, and not the script itself. False where there is no such file.
+bool Preprocessor::import_file(const std::string& file, SourceRef at) {
+    if (work_.imported.contains(file)) return true;
     auto text = work_.input.read ? work_.input.read(file) : std::nullopt;
-    if (!text) throw Mistake{name.at, cat("there is no file '", file, "' to import"), ""};
+    if (!text) return false;
+    if (work_.sources.size() > kMostImports)
+        throw Mistake{at, "more than 64 files are imported", ""};
+    work_.imported.insert(file);
+    const std::string path = normal_path(text->name);
+    const auto is_it = [&](const SourceText& read) { return normal_path(read.name) == path; };
+    if (std::ranges::any_of(work_.sources, is_it)) return true;
     work_.sources.push_back(std::move(*text));
     parse_items(work_, preprocess(work_, work_.sources.size() - 1));
+    return true;
 }
 
 }  // namespace

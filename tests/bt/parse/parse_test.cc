@@ -17,6 +17,10 @@ std::optional<SourceText> read_imported(const std::string& name) {
         return SourceText{
             name, "#define FOUR 4\nmacro twice(x) { x; x }\nEND { late }\n#define LATE 9\n"};
     if (name == "lib.h") return SourceText{name, "struct s { int a; };\n"};
+    if (name == "some/b.bt") return SourceText{name, "macro second() { first() }\nEND { b }\n"};
+    if (name == "some/a.bt" || name == "./some/a.bt")
+        return SourceText{name, "macro first() { 1 }\nEND { a }\n"};
+    if (name == "some/c.h") return SourceText{name, "struct c { int a; };\n"};
     if (name == "wrong.bt") return SourceText{name, "BEGIN { 1 2 }\n"};
     return std::nullopt;
 }
@@ -26,6 +30,10 @@ ParseInput input_of(std::string text) {
     input.source = {"t.bt", std::move(text)};
     input.arguments = {"7", "kprobe:f"};
     input.read = read_imported;
+    input.list = [](const std::string& name) -> std::optional<std::vector<std::string>> {
+        if (name != "some" && name != "some/") return std::nullopt;
+        return std::vector<std::string>{"README", "a.bt", "b.bt", "c.h", "d"};
+    };
     return input;
 }
 
