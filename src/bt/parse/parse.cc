@@ -59,6 +59,10 @@ void parse_items(Work& work, std::vector<Token> tokens) {
     if (!work.is_too_long()) Parser(work, std::move(tokens)).items();
 }
 
+void parse_header(Work& work, std::vector<Token> tokens) {
+    if (!work.is_too_long()) Parser(work, std::move(tokens)).header();
+}
+
 ExprPtr parse_one_expression(Work& work, std::vector<Token> tokens) {
     return Parser(work, std::move(tokens)).only_expression();
 }

@@ -28,6 +28,9 @@ public:
     // structure that contains itself, an enumerator defined twice.
     TypeTable(const Script& script, World& world, Diagnostics& diagnostics);
 
+    // Of a script that is not yet read to its end: what is wrong in it is told later.
+    TypeTable(const Script& script, World& world);
+
     // The type of a name, with its pointers and arrays. Null for a name that is none, and for
     // typeof(EXPR), which the caller knows: derive() adds the rest. Pointers in it point to
     // `space`.
@@ -57,6 +60,7 @@ public:
     std::optional<Constant> constant(const std::string& name) const;
 
 private:
+    TypeTable(const Script& script, World& world, Diagnostics* diagnostics);
     struct Layout;
     // Without the pointers and arrays of `name`; `depth`: behind so many typedefs.
     TypePtr base_type(const TypeName& name, Space space, int depth,
@@ -80,6 +84,8 @@ private:
     mutable Diagnostics* diagnostics_ = nullptr;   // while the constructor runs
 };
 
+// "it may be of <time.h>; …", for a name that nobody knows; empty where nothing is included.
+std::string hint_for_headers(const Script& script);
 // A member by its name; null if there is none.
 const Type::Field* member(const Structure& structure, std::string_view name);
 // "did you mean 'real_parent'?", or empty, for a name that is no member.

@@ -110,6 +110,7 @@ bt::Script parse_script(const ScriptChoices& script, bt::World& world) {
     input.source = script.source;
     input.arguments = script.arguments;
     input.has_btf = world.has_types();
+    input.world = &world;
     input.includes = script.includes;
     input.read = [&](const std::string& name) { return read_import(script, name); };
     input.list = [&](const std::string& name) { return list_import(script, name); };
