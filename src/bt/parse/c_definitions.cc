@@ -10,6 +10,8 @@
 #include "bt/syntax/literals.h"
 #include "bt/syntax/words.h"
 #include "bt/types/c_types.h"
+#include "bt/types/uapi_constants.h"
+#include "lang/ir/ir.h"
 
 namespace gpufs::bt {
 namespace {
@@ -46,6 +48,7 @@ void Parser::c_definition() {
         return skip_declaration(false);
     }
     qualifiers();
+    if (take_if(";")) return;
     if (!is("struct") && !is("union") && !is("enum")) return c_declaration(first);
     const std::size_t begin = next_;
     specifier();
@@ -69,9 +72,22 @@ void Parser::c_declaration(const Token& first) {
     qualifiers();
     const bool has_name = peek().kind == Token::Kind::word && !peek().begins_item;
     const bool is_function_pointer = is("(") && is("*", 1);
+    // The word in front may be a macro of a header that is not read: EXPORT(int) f(void);
+    if (is("struct") || is("union") || is("enum")) return c_definition();
+    if (is_header_ && next_ != begin && is("(") && !is_function_pointer) return macro_use();
     if (next_ == begin || (!has_name && !is("*") && !is(";") && !is_function_pointer))
         fail_definition(first);
     skip_declaration(false);
+}
+
+// NAME(…), a macro of a header that is not read. What is a declaration with it goes to its end;
+// what begins one, if only it may, is left.
+void Parser::macro_use() {
+    while (is("(")) skip_parentheses();
+    const std::size_t name = peek().kind == Token::Kind::word ? 1 : 0;
+    constexpr std::string_view kSigns[] = {"{", ",", "=", "[", "*"};
+    const bool is_sign = std::ranges::find(kSigns, peek(name).text) != std::end(kSigns);
+    if (is_sign || (name != 0 && is(";", 1))) skip_declaration(true);
 }
 
 void Parser::fail_definition(const Token& first) const {
@@ -347,14 +363,18 @@ Parser::Declarator Parser::declarator(const TypeName& base) {
     return declared;
 }
 
-// (*NAME)(PARAMETERS), (*NAME)[4]: a pointer to something that scripts do not look into.
+// (*NAME)(PARAMETERS), (*NAME)[4], (*(*NAME)(PARAMETERS))(PARAMETERS): a pointer to something that
+// scripts do not look into.
 void Parser::function_declarator(Declarator& declared) {
     take();
     if (!is("*")) fail(peek(), "does not belong here");
     declared.type = {};
     declared.type.name = "void";
     type_suffix(declared.type, false);
-    if (peek().kind == Token::Kind::word) declared.name = take().text;
+    if (is("("))
+        function_declarator(declared);
+    else if (peek().kind == Token::Kind::word)
+        declared.name = take().text;
     while (take_if("[")) {
         declared.type.dimensions.push_back(length("the length of the array"));
         expect("]", "behind the length of the array");
@@ -443,13 +463,36 @@ std::optional<std::int64_t> Parser::size_of_type(const TypeName& type) {
     return static_cast<std::int64_t>(structure ? structure->bytes : known->bytes);
 }
 
-// What is neither a number nor an operator: an enumerator, a size.
+// What is neither a number nor an operator: an enumerator, a size, a number of another type.
 std::optional<std::int64_t> Parser::c_value(const Expr& leaf) {
-    if (leaf.kind == Expr::Kind::size_of && leaf.operands.empty())
-        return size_of_type(leaf.type_name);
-    if (leaf.kind != Expr::Kind::identifier) return std::nullopt;
-    const auto it = work_.enumerators.find(leaf.text);
-    return it == work_.enumerators.end() ? std::nullopt : std::optional(it->second);
+    switch (leaf.kind) {
+        case Expr::Kind::size_of:
+            return leaf.operands.empty() ? size_of_type(leaf.type_name) : std::nullopt;
+        case Expr::Kind::identifier:
+            return c_constant(leaf.text);
+        case Expr::Kind::cast: {
+            const auto integer = find_c_integer(leaf.type_name.name);
+            if (!integer || leaf.type_name.pointers != 0) return std::nullopt;
+            const auto value = constant_value(*leaf.operands[0],
+                                              [&](const Expr& inner) { return c_value(inner); });
+            if (!value || integer->bytes >= sizeof *value) return value;
+            if (integer->is_bool) return *value != 0;
+            const ir::Type type{static_cast<std::uint8_t>(integer->bytes), integer->is_signed};
+            return static_cast<std::int64_t>(
+                ir::converted(static_cast<std::uint64_t>(*value), type));
+        }
+        default:
+            return std::nullopt;
+    }
+}
+
+// The script's own, or of headers that are not read.
+std::optional<std::int64_t> Parser::c_constant(const std::string& name) const {
+    if (const auto own = work_.enumerators.find(name); own != work_.enumerators.end())
+        return own->second;
+    if (const auto number = uapi_constant(name); number || !work_.input.world) return number;
+    const auto found = work_.input.world->enumerator(name);
+    return found ? std::optional(found->number) : std::nullopt;
 }
 
 // A constant expression, in which the script's own enumerators are known.

@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view kPredefined =
     "#define KERNEL_VERSION(a, b, c) (((a) << 16) + ((b) << 8) + (c))\n"
     "#define __linux__ 1\n"
+    "#define __BEGIN_DECLS\n"
+    "#define __END_DECLS\n"
 #ifdef __x86_64__
     "#define __x86_64__ 1\n"
 #endif

@@ -69,6 +69,7 @@ private:
     // C definitions: c_definitions.cc
     void c_definition();
     void c_declaration(const Token& first);
+    void macro_use();
     [[noreturn]] void fail_definition(const Token& first) const;
     void skip_declaration(bool may_lack_semicolon);
     void skip_parentheses();
@@ -107,6 +108,7 @@ private:
     std::optional<std::int64_t> bytes_of(const TypeName& type, int depth) const;
     std::optional<std::int64_t> size_of_type(const TypeName& type);
     std::optional<std::int64_t> c_value(const Expr& leaf);
+    std::optional<std::int64_t> c_constant(const std::string& name) const;
     std::int64_t constant(std::string_view what);
     std::uint64_t length(std::string_view what);
 

@@ -455,10 +455,12 @@ bool Preprocessor::holds(std::string_view word, const std::vector<Token>& words,
     end.at = {source_, {words.back().at.span.end, words.back().at.span.end}};
     expanded.push_back(end);
     const ExprPtr condition = parse_one_expression(work_, std::move(expanded));
-    // As in C, a name that stands for nothing is 0.
+    // As in C, a name that stands for nothing is 0; and what asks a compiler, __has_attribute(x),
+    // or is of headers that are not read, __GNUC_PREREQ(4, 3).
     const auto value = constant_value(*condition, [](const Expr& leaf) {
-        const bool is_name = leaf.kind == Expr::Kind::identifier;  // of no macro: 0, as in C
-        return is_name ? std::optional<std::int64_t>(0) : std::nullopt;
+        const bool is_nothing = leaf.kind == Expr::Kind::identifier ||
+                                (leaf.kind == Expr::Kind::call && leaf.text.starts_with("__"));
+        return is_nothing ? std::optional<std::int64_t>(0) : std::nullopt;
     });
     if (!value) throw Mistake{condition->at, "the condition of #if is not a constant", ""};
     return *value != 0;

@@ -143,7 +143,7 @@ Token Lexer::next() {
             token = directive();
         } else if (c == '"' && !is_among_points()) {
             token = string();
-        } else if (const std::size_t stop = c == '\'' ? character_end() : 0;
+        } else if (const std::size_t stop = c == '\'' ? quoted_end() : 0;
                    stop != 0 && (mode_ == Mode::line || is_in_c())) {
             at_ = stop;
             token = this->token(Token::Kind::character, begin);
@@ -185,10 +185,7 @@ Token Lexer::directive() {
             at_ = std::min(at_ + (at(at_ + 1) == '\r' ? 3 : 2), end_);
         } else if (text_[at_] == '/' && (at(at_ + 1) == '/' || at(at_ + 1) == '*')) {
             skip_comment();
-        } else if (text_[at_] == '"') {
-            const std::size_t stop = text_.find_first_of("\"\n", at_ + 1);
-            at_ = stop == text_.npos ? end_ : std::min(end_, stop + (text_[stop] == '"' ? 1 : 0));
-        } else if (const std::size_t stop = text_[at_] == '\'' ? character_end() : 0; stop != 0) {
+        } else if (const std::size_t stop = quoted_end(); stop != 0) {
             at_ = stop;
         } else {
             ++at_;
@@ -197,10 +194,12 @@ Token Lexer::directive() {
     return token(Token::Kind::directive, begin);
 }
 
-std::size_t Lexer::character_end() const {
+std::size_t Lexer::quoted_end() const {
+    const char quote = at(at_);
+    if (quote != '\'' && quote != '"') return 0;
     std::size_t i = at_ + 1;
-    while (at(i) != '\'' && at(i) != '\n' && i < end_) i += at(i) == '\\' ? 2 : 1;
-    return at(i) == '\'' ? i + 1 : 0;
+    while (at(i) != quote && at(i) != '\n' && i < end_) i += at(i) == '\\' ? 2 : 1;
+    return at(i) == quote ? i + 1 : 0;
 }
 
 void Lexer::skip_to_directive() {

@@ -78,8 +78,9 @@ private:
     bool is_in_c() const {
         return mode_ == Mode::header || (place_ == Place::declaration && is_c_definition_);
     }
-    // Where the character constant that begins here ends; 0 where it has no end in its line.
-    std::size_t character_end() const;
+    // Where the text or the character in quotes that begins here ends; 0 where none does, or it has
+    // no end in its line.
+    std::size_t quoted_end() const;
     Token directive();
     Token attach_point();
     Token string();

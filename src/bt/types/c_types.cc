@@ -323,7 +323,7 @@ TypePtr TypeTable::member_type(const CMember& member) const {
                                              member.type.kind == TypeName::Kind::union_)) {
         base = structure_type(member.type.name);  // looked up where a script follows it
     } else {
-        base = base_type(member.type, Space::none, 0);
+        base = base_type(member.type, Space::none, 0, {}, member.type.pointers != 0);
     }
     if (!base) {
         const bool is_told = member.type.kind != TypeName::Kind::enumeration &&
@@ -340,7 +340,7 @@ TypePtr TypeTable::member_type(const CMember& member) const {
 }
 
 TypePtr TypeTable::base_type(const TypeName& name, Space space, int depth,
-                             const std::string& program) const {
+                             const std::string& program, bool is_pointed_to) const {
     if (name.name.empty() || name.of) return nullptr;
     if (has_size_behind(name)) {
         const std::size_t bytes = name.dimensions.empty() ? 0 : name.dimensions.front();
@@ -365,13 +365,16 @@ TypePtr TypeTable::base_type(const TypeName& name, Space space, int depth,
     if (name.kind != TypeName::Kind::plain) {
         const auto own = records_.find(name.name);
         if (own == records_.end()) return of_world(Type::Kind::structure);
+        // typedef struct s s_t; struct s { s_t *next; };
+        if (is_pointed_to && open_.contains(own->second)) return structure_type(name.name);
         const auto made = lay_out(own->second);
         return made ? structure_type_of(made) : nullptr;
     }
     if (const auto own = typedefs_.find(name.name); own != typedefs_.end()) {
         if (depth == kMostTypedefs) return nullptr;
         const TypeName& behind = own->second->type;
-        TypePtr inner = base_type(behind, space, depth + 1, program);
+        TypePtr inner =
+            base_type(behind, space, depth + 1, program, is_pointed_to || behind.pointers != 0);
         return inner ? derive(std::move(inner), behind, space) : nullptr;
     }
     if (const Word* word = find_word(name.name)) return word->type();

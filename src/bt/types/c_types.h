@@ -62,9 +62,10 @@ public:
 private:
     TypeTable(const Script& script, World& world, Diagnostics* diagnostics);
     struct Layout;
-    // Without the pointers and arrays of `name`; `depth`: behind so many typedefs.
-    TypePtr base_type(const TypeName& name, Space space, int depth,
-                      const std::string& program = {}) const;
+    // Without the pointers and arrays of `name`; `depth`: behind so many typedefs. What is pointed
+    // to may be the structure that is being laid out.
+    TypePtr base_type(const TypeName& name, Space space, int depth, const std::string& program = {},
+                      bool is_pointed_to = false) const;
     void define_enum(const CEnum& definition);
     // Null while the structure is being laid out, and for one that cannot be.
     std::shared_ptr<const Structure> lay_out(std::size_t index) const;

@@ -40,6 +40,21 @@ struct conn *other(struct conn *a, int b) { return b ? a : 0; }
 void said(const char *format, ...) __attribute__((format(printf, 1, 2)));
 __attribute__((noreturn)) void die(void);
 own_t *config(own_t let), *import(void);
+__BEGIN_DECLS
+OWN_API(int) open_it(void), close_it(void);
+OWN_DEFINE(x)
+OWN_API(int) letters[4], more_letters; OWN_API(int) OWN_NAME(f) (int);
+OWN_DEFINE(y) { return 1; }
+OWN_API(char *) named __attribute__((unused));
+OWN_API struct more { char name[IFNAMSIZ]; void (*(*find)(int))(void); };
+enum casts { MINUS = (__u64)-32, LOW = (unsigned char)300, BOTH = (MINUS + 33) << 4 };
+#define LONG "\
+/* no comment ' */\
+"
+#if __has_attribute(packed) || __GNUC_PREREQ(4, 3)
+wrong
+#endif
+__END_DECLS
 typedef int callback_t(int, void *);
 #if DELIM == ':'
 struct last { callback_t *back; char size[sizeof(int) * 'c']; };
@@ -61,8 +76,8 @@ std::optional<SourceText> read_imported(const std::string& name) {
     if (name == "some/c.h") return SourceText{name, "struct c { int a; };\n"};
     if (name == "real.h") return SourceText{name, kRealHeader};
     if (name == "probes.h")
-        return SourceText{
-            name, "BEGIN { 1 }\nkprobe:f { 1 }\nlet @m = hash(2);\nFOO(x);\nint f(int) {\n"};
+        return SourceText{name,
+                          "BEGIN { 1 }\nkprobe:f { 1 }\nlet @m = hash(2);\n5 x;\nint f(int) {\n"};
     if (name == "wrong.bt") return SourceText{name, "BEGIN { 1 2 }\n"};
     return std::nullopt;
 }

@@ -65,6 +65,8 @@ C_PART(
     struct by_size { char a[sizeof(long) * 2]; char b[SIZE + POINTER]; short c[sizeof(number_t)]; };
     struct by_type { char a[sizeof(struct plain)]; short b[sizeof(union both) - sizeof(wide_t)]; int c['c' - 'a']; char d[sizeof(struct plain[2])]; };
     struct of_types { char a; __typeof__(long) b; char c; __typeof__(char *) d; __typeof__(struct plain) e[2]; __typeof__(short[3]) f[2]; };
+    typedef struct listed listed_t; typedef listed_t *listed_p;
+    struct listed { char a; listed_t *next; listed_p all[2]; char b; };
     enum letters { LETTER = 'l', NEWLINE = '\n', HIGH = '\xff', TWO = 'ab' };
     struct sizes { size_t a; ssize_t b; unsigned long long c; signed char d; long int e; unsigned short int f; };
 )
@@ -208,6 +210,7 @@ BOOST_AUTO_TEST_CASE(structures_have_the_compiler_s_sizes) {
     SIZE(by_size);
     SIZE(by_type);
     SIZE(of_types);
+    SIZE(listed);
 #undef SIZE
     BOOST_TEST(bytes("empty") == 0u);  // in C; C++ has 1
 }
