@@ -191,11 +191,8 @@ TypePtr Inference::type_of_identifier(const Expr& expr) {
                  gpufs::cat("write ", row->name, "()"));
         return nullptr;
     }
-    std::string hint = in_.script.includes.empty()
-                           ? did_you_mean(expr.text, builtin_names())
-                           : gpufs::cat("it may be of <", in_.script.includes.front(),
-                                        ">; headers are not read, what they define is taken from "
-                                        "the kernel's types");
+    const std::string hint = in_.script.includes.empty() ? did_you_mean(expr.text, builtin_names())
+                                                         : hint_for_headers(in_.script);
     complain(expr.at, gpufs::cat("Unknown identifier: '", expr.text, '\''), hint);
     return nullptr;
 }

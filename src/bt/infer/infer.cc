@@ -34,6 +34,11 @@ std::string_view written_name(const Variable& variable) {
     return std::string_view(variable.name).substr(0, variable.name.find('#'));
 }
 
+// What a function returns goes into a variable that is called as it is used: "f()".
+bool is_result(const Variable& variable) {
+    return written_name(variable).ends_with(')');
+}
+
 }  // namespace
 
 void Inference::run() {
@@ -282,18 +287,25 @@ void Inference::check_fits(const Type& type, const Expr& value) {
 void Inference::put(Variable& variable, const SourceRef& at, const TypePtr& type,
                     const Expr* value) {
     if (!type) return;
-    if (type->is(Kind::none) || type->is_aggregation())
-        return complain(at, gpufs::cat("there is no value to put into $", written_name(variable)));
+    const std::string_view name = written_name(variable);
+    const bool is_none = type->is(Kind::none) || type->is_aggregation();
+    if (is_none && is_result(variable))
+        return complain(at, gpufs::cat("there is no value that ", name, " could return"));
+    if (is_none) return complain(at, gpufs::cat("there is no value to put into $", name));
     if (variable.is_declared && type->is_number()) {
         if (value) check_fits(*variable.type, *value);
         return;
     }
     const TypePtr both = merged(variable.type, stored(type));
+    if (!both && is_result(variable))
+        return complain(
+            at, gpufs::cat("Function ", name.substr(0, name.size() - 2), " is of type '",
+                           name_of(*variable.type), "', cannot return '", name_of(*type), '\''));
     if (!both)
-        return complain(at, gpufs::cat("Type mismatch for $", written_name(variable),
-                                       ": trying to assign value of type '", name_of(*type),
-                                       "' when variable already contains a value of type '",
-                                       name_of(*variable.type), '\''));
+        return complain(
+            at, gpufs::cat("Type mismatch for $", name, ": trying to assign value of type '",
+                           name_of(*type), "' when variable already contains a value of type '",
+                           name_of(*variable.type), '\''));
     if (same(both, variable.type)) return;
     variable.type = both;
     is_changed_ = true;

@@ -148,7 +148,14 @@ TypePtr Inference::type_of_comparison(const Expr& expr, const TypePtr& a, const 
     if (is_word(*a) && is_word(*b)) return truth;
     const bool is_memory =
         a->is(Kind::tuple) ? merged(a, b) != nullptr : a->kind == b->kind && a->bytes == b->bytes;
-    if (is_equality && is_memory && !a->is(Kind::none)) return truth;
+    if (is_memory && !a->is(Kind::none)) {
+        if (!is_equality)
+            complain(expr.at,
+                     gpufs::cat(
+                         a->is(Kind::tuple) ? "tuples" : gpufs::cat("values of type ", name_of(*a)),
+                         " can be compared with == and != only"));
+        return truth;
+    }
     complain(expr.at, gpufs::cat("Type mismatch: '", name_of(*a), "' cannot be compared with '",
                                  name_of(*b), '\''));
     return nullptr;

@@ -35,6 +35,7 @@ private:
     void walk() {
         unknown_.clear();
         instance_.variables.clear();
+        counters_.clear();
         scopes_.assign(1, {});
         for (const std::string& name : shared_)
             instance_.variables[make(name, instance_.probe->at)].starts_empty = true;
@@ -52,6 +53,18 @@ private:
         for (std::size_t i = scopes_.size(); i-- > 0;)
             if (const auto it = scopes_[i].find(name); it != scopes_[i].end()) return it->second;
         return std::nullopt;
+    }
+
+    // Of this block or one around it. What all of the probe shares, as it did in bpftrace 0.17, may
+    // also be declared in a block.
+    bool is_taken(const std::string& name) const { return find(name) && !shared_.contains(name); }
+
+    void check_assignable(const Expr& target) const {
+        const auto use = instance_.uses.find(&target);
+        if (use != instance_.uses.end() && counters_.contains(use->second))
+            in_.complain(target.at, gpufs::cat('$', as_written(target.text),
+                                               " is the variable of a loop over a range, which "
+                                               "cannot be assigned"));
     }
 
     void use(const Block& block) {
@@ -77,6 +90,7 @@ private:
         }
         for (const ExprPtr& operand : expr.operands)
             if (operand) use(*operand);
+        if (expr.kind == Expr::Kind::increment) check_assignable(*expr.operands[0]);
         if (expr.type_name.of) use(*expr.type_name.of);
     }
 
@@ -91,19 +105,27 @@ private:
                     assigned_.insert(stmt.target->text);
                     make(stmt.target->text, stmt.target->at);
                 }
-                return use(*stmt.target);
+                use(*stmt.target);
+                return check_assignable(*stmt.target);
             case Stmt::Kind::declare:
-                if (scopes_.back().contains(stmt.name) && !shared_.contains(stmt.name))
-                    in_.complain(stmt.at, gpufs::cat("Variable $", stmt.name,
-                                                     " was already declared in this block"));
+                if (is_taken(stmt.name))
+                    in_.complain(stmt.at,
+                                 gpufs::cat("Variable $", as_written(stmt.name),
+                                            " was already declared. Variable shadowing is not "
+                                            "allowed"));
                 instance_.declares[&stmt] = make(stmt.name, stmt.at);
                 instance_.variables.back().starts_empty = !stmt.value;
                 return;
             case Stmt::Kind::for_map:
             case Stmt::Kind::for_range:
                 if (stmt.target) use(*stmt.target);
+                if (is_taken(stmt.name))
+                    in_.complain(stmt.name_at, gpufs::cat("Loop declaration shadows existing "
+                                                          "variable: $",
+                                                          as_written(stmt.name)));
                 scopes_.emplace_back();
                 instance_.declares[&stmt] = make(stmt.name, stmt.at);
+                if (stmt.kind == Stmt::Kind::for_range) counters_.insert(instance_.declares[&stmt]);
                 use(stmt.body);
                 scopes_.pop_back();
                 return;
@@ -118,6 +140,7 @@ private:
     std::vector<std::unordered_map<std::string, std::size_t>> scopes_;
     std::set<std::string> made_, assigned_, shared_;
     std::unordered_map<std::string, SourceRef> unknown_;
+    std::set<std::size_t> counters_;  // variables of loops over ranges
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The C part of a script: struct, union, enum, typedef.
+// The C part of a script, and headers: struct, union, enum, typedef. What else there is is skipped.
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +9,9 @@
 #include "bt/syntax/constant.h"
 #include "bt/syntax/literals.h"
 #include "bt/syntax/words.h"
+#include "bt/types/c_types.h"
+#include "bt/types/uapi_constants.h"
+#include "lang/ir/ir.h"
 
 namespace gpufs::bt {
 namespace {
@@ -23,23 +26,107 @@ constexpr std::pair<std::string_view, std::int64_t> kFloating[] = {
 // Attributes that change how values lie, and are not followed here.
 constexpr std::string_view kUnknownLayouts[] = {"mode", "vector_size", "ms_struct",
                                                 "scalar_storage_order"};
+constexpr std::string_view kTypeof[] = {"typeof", "__typeof__", "__typeof"};
+constexpr std::string_view kAssertions[] = {"_Static_assert", "static_assert", "asm", "__asm__"};
+// So many definitions are looked through for a size as one word is read.
+constexpr std::size_t kDefinitionsPerWord = 64;
+
+bool is_one_of(const Token& token, auto& words) {
+    return token.kind == Token::Kind::word &&
+           std::ranges::find(words, token.text) != std::end(words);
+}
 
 }  // namespace
 
-// A definition, up to its ';', which may lack behind a '}'.
+// A definition or a declaration, up to its ';', which may lack behind a '}'.
 void Parser::c_definition() {
     const Token first = peek();
+    if (take_if(";")) return;
     if (take_if("typedef")) return typedef_();
+    if (is_one_of(first, kAssertions)) {
+        take();
+        return skip_declaration(false);
+    }
     qualifiers();
-    if (!is("struct") && !is("union") && !is("enum"))
-        fail(first, "begins no definition",
-             "the C part of a script has struct, union, enum and typedef");
+    if (take_if(";")) return;
+    if (!is("struct") && !is("union") && !is("enum")) return c_declaration(first);
     const std::size_t begin = next_;
     specifier();
-    const bool has_braces = next_ > begin + 2;
-    // Variables of the type, which mean nothing here, stand before the ';'.
-    while (!is(";") && !at_end() && !peek().begins_item) take();
-    if (!take_if(";") && !has_braces) fail_missing("a ';'");
+    // Variables and functions of the type mean nothing here.
+    skip_declaration(next_ > begin + 2);
+}
+
+// Of a variable or a function, which mean nothing here: only that it is one is looked at.
+void Parser::c_declaration(const Token& first) {
+    const std::size_t begin = next_;
+    if (is_one_of(peek(), kTypeof)) {
+        take();
+        skip_parentheses();
+    } else {
+        while (peek().kind == Token::Kind::word && is_c_type_part(peek().text)) {
+            take();
+            qualifiers();
+        }
+        if (next_ == begin && peek().kind == Token::Kind::word) take();  // a typedef's name
+    }
+    qualifiers();
+    const bool has_name = peek().kind == Token::Kind::word && !peek().begins_item;
+    const bool is_function_pointer = is("(") && is("*", 1);
+    // The word in front may be a macro of a header that is not read: EXPORT(int) f(void);
+    if (is("struct") || is("union") || is("enum")) return c_definition();
+    if (is_header_ && next_ != begin && is("(") && !is_function_pointer) return macro_use();
+    if (next_ == begin || (!has_name && !is("*") && !is(";") && !is_function_pointer))
+        fail_definition(first);
+    skip_declaration(false);
+}
+
+// NAME(…), a macro of a header that is not read. What is a declaration with it goes to its end;
+// what begins one, if only it may, is left.
+void Parser::macro_use() {
+    while (is("(")) skip_parentheses();
+    const std::size_t name = peek().kind == Token::Kind::word ? 1 : 0;
+    constexpr std::string_view kSigns[] = {"{", ",", "=", "[", "*"};
+    const bool is_sign = std::ranges::find(kSigns, peek(name).text) != std::end(kSigns);
+    if (is_sign || (name != 0 && is(";", 1))) skip_declaration(true);
+}
+
+void Parser::fail_definition(const Token& first) const {
+    if (is_header_)
+        fail(first, "begins no definition",
+             "a header is in C: probes and macros stand in the script");
+    fail(first, "begins no definition",
+         "the C part of a script has struct, union, enum and typedef");
+}
+
+// Behind the ';' of a declaration, or the '}' of a function.
+void Parser::skip_declaration(bool may_lack_semicolon) {
+    bool is_value = false, is_function = false;
+    std::size_t braces = 0;
+    SourceRef open;
+    while (!at_end() && !peek().begins_item) {
+        const bool is_behind_parentheses = next_ > 0 && tokens_[next_ - 1].is(")");
+        const Token token = take();
+        is_value = is_value || token.is("=");
+        if (token.is("{") && braces++ == 0) {
+            is_function = is_behind_parentheses && !is_value;
+            open = token.at;
+        }
+        if (token.is("}") && braces > 0 && --braces == 0 && is_function) return;
+        if (token.is(";") && braces == 0) return;
+    }
+    if (braces > 0) throw Mistake{open, "the '}' that closes this is missing", ""};
+    if (!may_lack_semicolon) fail_missing("a ';'");
+}
+
+// "(…)", with those in them.
+void Parser::skip_parentheses() {
+    std::size_t depth = 0;
+    do {
+        if (at_end() || peek().begins_item) fail_missing(depth == 0 ? "the '('" : "the ')'");
+        depth += is("(") ? 1 : 0;
+        depth -= is(")") ? 1 : 0;
+        take();
+    } while (depth > 0);
 }
 
 // typedef TYPE NAME, *NAME;
@@ -48,6 +135,12 @@ void Parser::typedef_() {
     do {
         Declarator declared = declarator(base.type);
         if (declared.name.empty()) fail_missing("the name of the type", "typedef TYPE NAME;");
+        if (is("(")) {  // a function, to which there are only pointers
+            skip_parentheses();
+            declared.type = {};
+            declared.type.name = "void";
+            declared.type.at = declared.at;
+        }
         // What has no name of its own is called as the first typedef calls it.
         if (!base.has_name) {
             base.has_name = true;
@@ -77,6 +170,14 @@ Parser::Specifier Parser::specifier() {
     }
     Specifier plain;
     const Token first = peek();
+    if (is_one_of(first, kTypeof)) {
+        take();
+        typeof_(plain.type);
+        qualifiers();
+        plain.type.at = from(first);
+        plain.attributes = attributes_;
+        return plain;
+    }
     while (peek().kind == Token::Kind::word && is_c_type_part(peek().text)) {
         plain.type.name += cat(plain.type.name.empty() ? "" : " ", take().text);
         qualifiers();
@@ -117,6 +218,26 @@ bool Parser::attribute() {
         }
     }
     return true;
+}
+
+// _Alignas(16), _Alignas(TYPE), as __attribute__((aligned)).
+bool Parser::alignas_() {
+    if (!take_if("_Alignas")) return false;
+    expect("(", "behind _Alignas");
+    const SourceRef place = peek().at;
+    attributes_.alignment = length("the alignment");
+    if (!std::has_single_bit(attributes_.alignment))
+        throw Mistake{from(place), "an alignment is a power of 2", ""};
+    expect(")", "behind the alignment");
+    return true;
+}
+
+// (TYPE), behind typeof.
+void Parser::typeof_(TypeName& type) {
+    expect("(", "behind typeof");
+    type = type_name();
+    if (type.of) throw Mistake{type.at, "typeof() of a value is not known in C here", ""};
+    expect(")", "of typeof");
 }
 
 // struct NAME, struct NAME { MEMBERS }, struct { MEMBERS }
@@ -214,7 +335,10 @@ Parser::Declarator Parser::declarator(const TypeName& base) {
     declared.type.kind = base.kind;
     declared.type.name = base.name;
     declared.type.at = base.at;
+    declared.type.pointers = base.pointers;
     type_suffix(declared.type, false);
+    if (!base.dimensions.empty() && declared.type.pointers != base.pointers)
+        fail(peek(), "cannot point to an array");
     if (is("(")) {
         function_declarator(declared);
     } else if (peek().kind == Token::Kind::word) {
@@ -224,6 +348,8 @@ Parser::Declarator Parser::declarator(const TypeName& base) {
         declared.type.dimensions.push_back(is("]") ? 0 : length("the length of the array"));
         expect("]", "behind the length of the array");
     }
+    declared.type.dimensions.insert(declared.type.dimensions.end(), base.dimensions.begin(),
+                                    base.dimensions.end());  // of typeof()
     if (take_if(":")) {
         const SourceRef place = peek().at;
         const std::uint64_t bits = length("the width of the bit field");
@@ -237,14 +363,18 @@ Parser::Declarator Parser::declarator(const TypeName& base) {
     return declared;
 }
 
-// (*NAME)(PARAMETERS), (*NAME)[4]: a pointer to something that scripts do not look into.
+// (*NAME)(PARAMETERS), (*NAME)[4], (*(*NAME)(PARAMETERS))(PARAMETERS): a pointer to something that
+// scripts do not look into.
 void Parser::function_declarator(Declarator& declared) {
     take();
     if (!is("*")) fail(peek(), "does not belong here");
     declared.type = {};
     declared.type.name = "void";
     type_suffix(declared.type, false);
-    if (peek().kind == Token::Kind::word) declared.name = take().text;
+    if (is("("))
+        function_declarator(declared);
+    else if (peek().kind == Token::Kind::word)
+        declared.name = take().text;
     while (take_if("[")) {
         declared.type.dimensions.push_back(length("the length of the array"));
         expect("]", "behind the length of the array");
@@ -318,6 +448,53 @@ std::optional<std::int64_t> Parser::bytes_of(const TypeName& type, int depth) co
     return bytes;
 }
 
+// Of whatever is defined until here, or in the World.
+std::optional<std::int64_t> Parser::size_of_type(const TypeName& type) {
+    if (const auto bytes = bytes_of(type, 0); bytes || !work_.input.world) return bytes;
+    const Script& script = work_.script;
+    work_.spend((script.records.size() + script.typedefs.size() + script.enums.size()) /
+                    kDefinitionsPerWord,
+                type.at);
+    const TypeTable table(script, *work_.input.world);
+    const TypePtr known = table.resolve(type);
+    if (!known || known->is(Type::Kind::none)) return std::nullopt;
+    const auto structure = table.structure(*known);
+    if (known->is(Type::Kind::structure) && !structure) return std::nullopt;
+    return static_cast<std::int64_t>(structure ? structure->bytes : known->bytes);
+}
+
+// What is neither a number nor an operator: an enumerator, a size, a number of another type.
+std::optional<std::int64_t> Parser::c_value(const Expr& leaf) {
+    switch (leaf.kind) {
+        case Expr::Kind::size_of:
+            return leaf.operands.empty() ? size_of_type(leaf.type_name) : std::nullopt;
+        case Expr::Kind::identifier:
+            return c_constant(leaf.text);
+        case Expr::Kind::cast: {
+            const auto integer = find_c_integer(leaf.type_name.name);
+            if (!integer || leaf.type_name.pointers != 0) return std::nullopt;
+            const auto value = constant_value(*leaf.operands[0],
+                                              [&](const Expr& inner) { return c_value(inner); });
+            if (!value || integer->bytes >= sizeof *value) return value;
+            if (integer->is_bool) return *value != 0;
+            const ir::Type type{static_cast<std::uint8_t>(integer->bytes), integer->is_signed};
+            return static_cast<std::int64_t>(
+                ir::converted(static_cast<std::uint64_t>(*value), type));
+        }
+        default:
+            return std::nullopt;
+    }
+}
+
+// The script's own, or of headers that are not read.
+std::optional<std::int64_t> Parser::c_constant(const std::string& name) const {
+    if (const auto own = work_.enumerators.find(name); own != work_.enumerators.end())
+        return own->second;
+    if (const auto number = uapi_constant(name); number || !work_.input.world) return number;
+    const auto found = work_.input.world->enumerator(name);
+    return found ? std::optional(found->number) : std::nullopt;
+}
+
 // A constant expression, in which the script's own enumerators are known.
 std::int64_t Parser::constant(std::string_view what) {
     if (peek().kind == Token::Kind::positional) {
@@ -326,19 +503,14 @@ std::int64_t Parser::constant(std::string_view what) {
             return static_cast<std::int64_t>(number_value(argument->text, argument->at));
         throw Mistake{argument->at, cat(what, " is not given"), ""};
     }
+    const bool is_inner = std::exchange(is_in_constant_, true);
     const ExprPtr expr = expression();
-    const auto value = constant_value(*expr, [&](const Expr& leaf) {
-        if (leaf.kind == Expr::Kind::size_of && leaf.operands.empty())
-            return bytes_of(leaf.type_name, 0);
-        const auto it = leaf.kind == Expr::Kind::identifier ? work_.enumerators.find(leaf.text)
-                                                            : work_.enumerators.end();
-        return it == work_.enumerators.end() ? std::nullopt : std::optional(it->second);
-    });
+    is_in_constant_ = is_inner;
+    const auto value = constant_value(*expr, [&](const Expr& leaf) { return c_value(leaf); });
     if (!value)
-        throw Mistake{expr->at, cat(what, " is not a constant"),
-                      expr->kind == Expr::Kind::size_of
-                          ? "sizeof() of numbers and pointers is known here"
-                          : ""};
+        throw Mistake{
+            expr->at, cat(what, " is not a constant"),
+            expr->kind == Expr::Kind::size_of ? "sizeof() is of a type that is known already" : ""};
     return *value;
 }
 

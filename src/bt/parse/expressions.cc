@@ -75,6 +75,7 @@ void Parser::adopt(Expr& parent, ExprPtr child) const {
 }
 
 ExprPtr Parser::only_expression() {
+    is_in_constant_ = true;
     ExprPtr expr = expression();
     if (!at_end()) fail(peek(), "is too much behind the expression");
     return expr;

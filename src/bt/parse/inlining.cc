@@ -28,7 +28,7 @@ public:
         Block body = clone(function.body);
         for (const StmtPtr& statement : body) rename(*statement);
         if (function.result) {
-            result_ = variable("result");
+            result_ = variable(cat(function.name, "()"));  // a name that no script can write
             made->body.push_back(declared(result_, *function.result, empty_value(function), call));
             for (const StmtPtr& statement : body) put_result(*statement);
         }

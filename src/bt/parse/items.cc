@@ -10,10 +10,20 @@
 
 namespace gpufs::bt {
 void Parser::items() {
+    recovering(&Parser::item);
+}
+
+void Parser::header() {
+    is_header_ = true;
+    recovering(&Parser::c_definition);
+}
+
+// Reads one after the other, whatever is wrong with those before.
+void Parser::recovering(void (Parser::*read)()) {
     while (!at_end() && !work_.mistakes.is_full()) {
         const std::size_t begin = next_;
         try {
-            item();
+            (this->*read)();
         } catch (const Mistake& mistake) {
             work_.report(mistake);
             if (next_ == begin) take();

@@ -28,6 +28,8 @@ ExprPtr Parser::operand() {
     switch (peek().kind) {
         case Token::Kind::number:
             return number_operand();
+        case Token::Kind::character:
+            return character_operand();
         case Token::Kind::string: {
             const Token token = take();
             ExprPtr text = make(Expr::Kind::string, token.at);
@@ -68,6 +70,16 @@ ExprPtr Parser::number_operand() {
     ExprPtr number = make(Expr::Kind::integer, token.at);
     number->number = number_value(token);
     number->text = token.text;
+    return number;
+}
+
+ExprPtr Parser::character_operand() {
+    const Token token = take();
+    if (!is_in_constant_) throw Mistake{token.at, kNoQuotes, kNoQuotesHint};
+    ExprPtr number = make(Expr::Kind::integer, token.at);
+    const std::int64_t value = character_value(token);
+    number->number = static_cast<std::uint64_t>(value);
+    number->is_negative = value < 0;
     return number;
 }
 

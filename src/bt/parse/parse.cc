@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view kPredefined =
     "#define KERNEL_VERSION(a, b, c) (((a) << 16) + ((b) << 8) + (c))\n"
     "#define __linux__ 1\n"
+    "#define __BEGIN_DECLS\n"
+    "#define __END_DECLS\n"
 #ifdef __x86_64__
     "#define __x86_64__ 1\n"
 #endif
@@ -57,6 +59,10 @@ void sort_arguments(Work& work) {
 void parse_items(Work& work, std::vector<Token> tokens) {
     // What is cut off makes no sense.
     if (!work.is_too_long()) Parser(work, std::move(tokens)).items();
+}
+
+void parse_header(Work& work, std::vector<Token> tokens) {
+    if (!work.is_too_long()) Parser(work, std::move(tokens)).header();
 }
 
 ExprPtr parse_one_expression(Work& work, std::vector<Token> tokens) {

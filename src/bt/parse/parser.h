@@ -21,6 +21,8 @@ public:
 
     // All of a script's items.
     void items();
+    // All of a header's definitions in C.
+    void header();
     // The one expression that there is.
     ExprPtr only_expression();
 
@@ -54,6 +56,7 @@ private:
     void check_height(std::uint32_t height) const;
 
     // Items: items.cc
+    void recovering(void (Parser::*read)());
     void item();
     void skip_to_item();
     void probe();
@@ -65,6 +68,11 @@ private:
 
     // C definitions: c_definitions.cc
     void c_definition();
+    void c_declaration(const Token& first);
+    void macro_use();
+    [[noreturn]] void fail_definition(const Token& first) const;
+    void skip_declaration(bool may_lack_semicolon);
+    void skip_parentheses();
     struct Attributes {
         bool is_packed = false;
         std::uint64_t alignment = 0;
@@ -87,6 +95,8 @@ private:
     Specifier specifier();
     void qualifiers();
     bool attribute();
+    bool alignas_();
+    void typeof_(TypeName& type);
     Specifier record_specifier(const Token& keyword);
     Specifier enum_specifier(const Token& keyword);
     void members(CRecord& record);
@@ -96,6 +106,9 @@ private:
     void function_declarator(Declarator& declared);
     void typedef_();
     std::optional<std::int64_t> bytes_of(const TypeName& type, int depth) const;
+    std::optional<std::int64_t> size_of_type(const TypeName& type);
+    std::optional<std::int64_t> c_value(const Expr& leaf);
+    std::optional<std::int64_t> c_constant(const std::string& name) const;
     std::int64_t constant(std::string_view what);
     std::uint64_t length(std::string_view what);
 
@@ -126,6 +139,7 @@ private:
     ExprPtr operand();
     ExprPtr word_operand();
     ExprPtr number_operand();
+    ExprPtr character_operand();
     ExprPtr positional_operand();
     ExprPtr map_operand();
     ExprPtr parenthesized();
@@ -151,7 +165,9 @@ private:
     std::vector<Token> tokens_;
     std::size_t next_ = 0;
     std::size_t depth_ = 0;
-    Attributes attributes_;  // the last ones that were taken
+    bool is_header_ = false;
+    bool is_in_constant_ = false;  // of C, where characters are numbers
+    Attributes attributes_;        // the last ones that were taken
 };
 
 }  // namespace gpufs::bt

@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "base/path.h"
 #include "base/scan.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -44,18 +45,21 @@ bool is_known_header(std::string_view name) {
 
 class Preprocessor {
 public:
-    Preprocessor(Work& work, std::size_t source)
+    Preprocessor(Work& work, std::size_t source, Lexer::Mode mode)
         : work_(work),
           source_(source),
-          lexer_(work.sources[source], {source, {0, work.sources[source].text.size()}},
-                 Lexer::Mode::script, [this](const Mistake& mistake) { work_.report(mistake); }) {}
+          is_script_(mode == Lexer::Mode::script),
+          lexer_(work.sources[source], {source, {0, work.sources[source].text.size()}}, mode,
+                 [this](const Mistake& mistake) { work_.report(mistake); }) {}
 
     std::vector<Token> tokens() {
         try {
             for (Token token = lexer_.next(); !work_.mistakes.is_full(); token = take()) {
                 if (token.kind == Token::Kind::directive)
                     recovering([&] { follow(token); });
-                else if (token.begins_item && token.is("import"))
+                else if (token.is_in_function)
+                    continue;
+                else if (is_script_ && token.begins_item && token.is("import"))
                     recovering([&] { import(); });
                 else if (token.kind == Token::Kind::word && find(token))
                     expand_use(token);
@@ -132,10 +136,14 @@ private:
     void skip_group();
     bool holds(std::string_view word, const std::vector<Token>& words, SourceRef at);
     void import();
+    void import_from(std::string folder, const std::vector<std::string>& files, SourceRef at);
+    bool import_file(const std::string& file, SourceRef at);
     void skip_import();
+    void parse_last(bool is_script);
 
     Work& work_;
     std::size_t source_;
+    bool is_script_;
     Lexer lexer_;
     std::optional<Token> ahead_;
     std::vector<Open> open_;
@@ -229,6 +237,12 @@ void Preprocessor::expand(std::vector<Token> tokens, std::vector<std::string_vie
 // The text of a #define with its arguments, placed where it is used.
 std::vector<Token> Preprocessor::replaced(const Define& define, const Token& use,
                                           const std::vector<std::vector<Token>>& arguments) {
+    if (define.is_variadic)
+        throw Mistake{use.at,
+                      cat("'", use.text,
+                          "' takes any number of arguments (...), which is not known "
+                          "here"),
+                      ""};
     const bool has_none =
         define.parameters.empty() && arguments.size() == 1 && arguments[0].empty();
     if (define.has_parameters && !has_none && arguments.size() != define.parameters.size())
@@ -241,6 +255,10 @@ std::vector<Token> Preprocessor::replaced(const Define& define, const Token& use
         if (token.is("#") || token.is("##"))
             throw Mistake{
                 use.at, cat("'", use.text, "' uses ", token.text, ", which is not known here"), ""};
+        if (token.kind == Token::Kind::strange)
+            throw Mistake{
+                use.at,
+                cat("'", use.text, "' stands for ", token.text, ", which means nothing here"), ""};
         const auto parameter = std::ranges::find(define.parameters, token.text);
         if (token.kind == Token::Kind::word && parameter != define.parameters.end()) {
             const auto index = static_cast<std::size_t>(parameter - define.parameters.begin());
@@ -296,8 +314,14 @@ void Preprocessor::define(const std::vector<Token>& words, SourceRef at) {
     if (words.size() > 1 && words[1].is("(") && !words[1].has_blank_before) {
         define.has_parameters = true;
         for (body = 2; body < words.size() && !words[body].is(")"); ++body) {
+            // "..." is lexed as two signs.
+            const bool is_rest =
+                words[body].is("..") && body + 1 < words.size() && words[body + 1].is(".");
+            define.is_variadic = define.is_variadic || is_rest;
             if (words[body].kind == Token::Kind::word)
                 define.parameters.emplace_back(words[body].text);
+            else if (is_rest)
+                ++body;
             else if (!words[body].is(","))
                 throw Mistake{words[body].at, "a parameter of #define is a name", ""};
         }
@@ -351,6 +375,7 @@ void Preprocessor::include(const Token& directive) {
         throw Mistake{directive.at, "#include needs the name of a header",
                       "#include <linux/sched.h>"};
     const std::string name(text.substr(open + 1, close - open - 1));
+    if (work_.imported.contains(name)) return;
     if (work_.input.read && !is_known_header(name)) {
         auto own = work_.input.read(name);
         if (!own)
@@ -358,9 +383,9 @@ void Preprocessor::include(const Token& directive) {
                           "it is looked for beside the script, and where -I says"};
         if (work_.sources.size() > kMostImports)
             throw Mistake{directive.at, "more than 64 files are included", ""};
-        if (!work_.imported.insert(name).second) return;
+        work_.imported.insert(name);
         work_.sources.push_back(std::move(*own));
-        return parse_items(work_, preprocess(work_, work_.sources.size() - 1));
+        return parse_last(name.ends_with(".bt"));
     }
     if (!is_known_header(name)) throw Mistake{directive.at, cat("'", name, "' file not found"), ""};
     work_.script.includes.push_back(name);
@@ -430,10 +455,12 @@ bool Preprocessor::holds(std::string_view word, const std::vector<Token>& words,
     end.at = {source_, {words.back().at.span.end, words.back().at.span.end}};
     expanded.push_back(end);
     const ExprPtr condition = parse_one_expression(work_, std::move(expanded));
-    // As in C, a name that stands for nothing is 0.
+    // As in C, a name that stands for nothing is 0; and what asks a compiler, __has_attribute(x),
+    // or is of headers that are not read, __GNUC_PREREQ(4, 3).
     const auto value = constant_value(*condition, [](const Expr& leaf) {
-        const bool is_name = leaf.kind == Expr::Kind::identifier;  // of no macro: 0, as in C
-        return is_name ? std::optional<std::int64_t>(0) : std::nullopt;
+        const bool is_nothing = leaf.kind == Expr::Kind::identifier ||
+                                (leaf.kind == Expr::Kind::call && leaf.text.starts_with("__"));
+        return is_nothing ? std::optional<std::int64_t>(0) : std::nullopt;
     });
     if (!value) throw Mistake{condition->at, "the condition of #if is not a constant", ""};
     return *value != 0;
@@ -458,22 +485,50 @@ void Preprocessor::import() {
     }
     if (Token semicolon = take(); !semicolon.is(";")) ahead_ = semicolon;
     const std::string file = string_value(name);
-    if (!work_.imported.insert(file).second) return;
     if (file.ends_with(".c") || file.ends_with(".o"))
         throw Mistake{name.at, cat("'", file, "' needs a C compiler, which there is none of here"),
                       "import .bt and .h files"};
-    if (work_.sources.size() > kMostImports)
-        throw Mistake{name.at, "more than 64 files are imported", ""};
+    if (import_file(file, name.at)) return;
+    const auto files = work_.input.list ? work_.input.list(file) : std::nullopt;
+    if (!files) throw Mistake{name.at, cat("there is no file '", file, "' to import"), ""};
+    import_from(file, *files, name.at);
+}
+
+// The source that was added.
+void Preprocessor::parse_last(bool is_script) {
+    const std::size_t source = work_.sources.size() - 1;
+    if (is_script) return parse_items(work_, preprocess(work_, source));
+    parse_header(work_, preprocess(work_, source, Lexer::Mode::header));
+}
+
+// What is no script and no header is left out, as are folders.
+void Preprocessor::import_from(std::string folder, const std::vector<std::string>& files,
+                               SourceRef at) {
+    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
+    for (const std::string& file : files)
+        if (file.ends_with(".bt") || file.ends_with(".h")) import_file(cat(folder, '/', file), at);
+}
+
+// Once, by whatever name, and not the script itself. False where there is no such file.
+bool Preprocessor::import_file(const std::string& file, SourceRef at) {
+    if (work_.imported.contains(file)) return true;
     auto text = work_.input.read ? work_.input.read(file) : std::nullopt;
-    if (!text) throw Mistake{name.at, cat("there is no file '", file, "' to import"), ""};
+    if (!text) return false;
+    if (work_.sources.size() > kMostImports)
+        throw Mistake{at, "more than 64 files are imported", ""};
+    work_.imported.insert(file);
+    const std::string path = normal_path(text->name);
+    const auto is_it = [&](const SourceText& read) { return normal_path(read.name) == path; };
+    if (std::ranges::any_of(work_.sources, is_it)) return true;
     work_.sources.push_back(std::move(*text));
-    parse_items(work_, preprocess(work_, work_.sources.size() - 1));
+    parse_last(!file.ends_with(".h"));
+    return true;
 }
 
 }  // namespace
 
-std::vector<Token> preprocess(Work& work, std::size_t source) {
-    return Preprocessor(work, source).tokens();
+std::vector<Token> preprocess(Work& work, std::size_t source, Lexer::Mode mode) {
+    return Preprocessor(work, source, mode).tokens();
 }
 
 }  // namespace gpufs::bt

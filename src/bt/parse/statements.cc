@@ -212,6 +212,7 @@ StmtPtr Parser::for_statement(const Token& keyword) {
     if (peek().kind != Token::Kind::variable)
         fail_missing("the variable of the loop",
                      "for ($kv : @map) { ... }, for ($i : 0..10) { ... }");
+    loop->name_at = peek().at;
     loop->name = take().text.substr(1);
     expect(":", "behind the variable of the loop");
     ExprPtr over = expression();

@@ -12,8 +12,10 @@ namespace {
 
 // Words that change nothing about where a value lies.
 constexpr auto kQualifiers = std::to_array<std::string_view>(
-    {"const", "volatile", "static", "extern", "inline", "register", "restrict", "__restrict",
-     "__user", "__kernel", "__rcu", "__percpu", "__iomem"});
+    {"const",     "volatile",      "static",        "extern",   "inline",       "register",
+     "restrict",  "__restrict",    "__user",        "__kernel", "__rcu",        "__percpu",
+     "__iomem",   "__inline",      "__inline__",    "__const",  "__volatile__", "__restrict__",
+     "_Noreturn", "__extension__", "_Thread_local", "__thread"});
 
 bool is_qualifier(const Token& token) {
     return token.kind == Token::Kind::word &&
@@ -33,7 +35,7 @@ constexpr std::size_t kLongestTypeof = 100;
 }  // namespace
 
 void Parser::qualifiers() {
-    while (is_qualifier(peek()) || attribute())
+    while (is_qualifier(peek()) || attribute() || alignas_())
         if (is_qualifier(peek())) take();
 }
 

@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kMostHeight = 600;
 
 // #define NAME BODY, or #define NAME(PARAMETERS) BODY.
 struct Define {
-    bool has_parameters = false;
+    bool has_parameters = false, is_variadic = false;
     std::vector<std::string> parameters;
     std::vector<Token> body;
 };
@@ -78,11 +78,14 @@ struct Work {
 };
 
 // The tokens of a source of the work with its directives followed, and the names of #define
-// replaced by what they stand for. Reads what `import` names, in its place.
-std::vector<Token> preprocess(Work& work, std::size_t source);
+// replaced by what they stand for. Reads what `import` names, in its place. Functions in C have
+// nothing between their braces.
+std::vector<Token> preprocess(Work& work, std::size_t source,
+                              Lexer::Mode mode = Lexer::Mode::script);
 
-// Parses tokens of a script into work.script and work.macros.
+// Parses tokens of a script, or of a header, into work.script and work.macros.
 void parse_items(Work& work, std::vector<Token> tokens);
+void parse_header(Work& work, std::vector<Token> tokens);
 // Parses an expression in C, as behind #if.
 ExprPtr parse_one_expression(Work& work, std::vector<Token> tokens);
 

@@ -116,6 +116,7 @@ struct Stmt {
     Kind kind = Kind::expression;
     SourceRef at;
     std::string name;
+    SourceRef name_at;  // for_map, for_range: of $NAME
     ExprPtr target, value, limit;
     std::optional<BinaryOp> operation;
     std::optional<TypeName> type_name;

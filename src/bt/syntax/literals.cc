@@ -112,9 +112,11 @@ std::uint64_t number_value(const Token& token) {
     return number_value(token.text, token.at);
 }
 
-std::string string_value(const Token& token) {
-    // Without the second quote, which was told already, it is no use.
-    if (token.text.size() < 2 || !token.text.ends_with('"')) return "";
+namespace {
+
+// What is between the quotes. `letters` behind a backslash mean what stands at their place in
+// `meant`.
+std::string unescaped(const Token& token, std::string_view letters, std::string_view meant) {
     const std::string_view text = token.text.substr(1, token.text.size() - 2);
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
@@ -122,7 +124,10 @@ std::string string_value(const Token& token) {
             out += text[i++];
             continue;
         }
-        const Escape escape = escape_of(text.substr(i));
+        Escape escape = escape_of(text.substr(i));
+        if (const auto known = letters.find(i + 1 < text.size() ? text[i + 1] : '\0');
+            known != letters.npos)
+            escape = {true, 2, meant[known]};
         if (!escape.is_known) {
             const std::size_t at = token.at.span.begin + 1 + i;
             throw Mistake{{token.at.source, {at, at + escape.length}},
@@ -133,6 +138,24 @@ std::string string_value(const Token& token) {
         i += escape.length;
     }
     return out;
+}
+
+}  // namespace
+
+std::string string_value(const Token& token) {
+    // Without the second quote, which was told already, it is no use.
+    if (token.text.size() < 2 || !token.text.ends_with('"')) return "";
+    return unescaped(token, {}, {});
+}
+
+std::int64_t character_value(const Token& token) {
+    const std::string bytes = unescaped(token, "abfv'?", "\a\b\f\v'?");
+    if (bytes.empty() || bytes.size() > sizeof(std::int32_t))
+        throw Mistake{token.at, "between single quotes is one character", ""};
+    if (bytes.size() == 1) return bytes[0];
+    std::uint32_t value = 0;
+    for (const char c : bytes) value = value << 8 | static_cast<unsigned char>(c);
+    return static_cast<std::int32_t>(value);
 }
 
 }  // namespace gpufs::bt

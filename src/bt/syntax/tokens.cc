@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/c_integer.h"
 #include "base/cat.h"
 #include "base/scan.h"
 #include "bt/syntax/words.h"
@@ -23,12 +24,37 @@ constexpr std::string_view kLastSigns = "=#";
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // The words that items other than probes begin with.
-constexpr std::array<std::string_view, 6> kCWords{"struct",  "union",  "enum",
-                                                  "typedef", "static", "extern"};
+constexpr auto kCWords = std::to_array<std::string_view>({
+    "struct",
+    "union",
+    "enum",
+    "typedef",
+    "static",
+    "extern",
+    "inline",
+    "__inline",
+    "__inline__",
+    "const",
+    "volatile",
+    "void",
+    "_Noreturn",
+    "__extension__",
+    "__attribute__",
+    "_Static_assert",
+    "static_assert",
+});
 constexpr std::array<std::string_view, 5> kItemWords{"config", "import", "let", "macro", "fn"};
+
+// Parentheses behind these words, and behind the name of a structure, are of no function.
+constexpr std::array<std::string_view, 3> kAttributes{"__attribute__", "_Alignas", "typeof"};
+constexpr std::array<std::string_view, 3> kTags{"struct", "union", "enum"};
 
 bool is_one_of(std::string_view word, auto& words) {
     return std::ranges::find(words, word) != words.end();
+}
+
+bool begins_c(std::string_view word) {
+    return is_one_of(word, kCWords) || is_c_type_part(word) || find_c_integer(word);
 }
 
 }  // namespace
@@ -63,7 +89,7 @@ void Lexer::skip_comment() {
     const bool is_line = text_[at_ + 1] == '/';
     const std::size_t begin = at_;
     const std::size_t stop = text_.find(is_line ? "\n" : "*/", at_ + 2);
-    if (stop == text_.npos && !is_line && mode_ == Mode::script)
+    if (stop == text_.npos && !is_line && mode_ != Mode::line)
         report(begin, begin + 2, "the comment is not closed", "*/ closes it");
     at_ = stop == text_.npos ? end_ : std::min(end_, stop + (is_line ? 0 : 2));
 }
@@ -109,18 +135,23 @@ Token Lexer::next() {
         if (braces_ > 0 && looks_like_probe()) {
             place_ = Place::item;
             braces_ = 0;
+            is_function_ = false;
         }
-        const bool begins_item = mode_ == Mode::script && place_ == Place::item;
+        const bool begins_item = mode_ != Mode::line && place_ == Place::item;
         Token token;
-        if (mode_ == Mode::script && c == '#' && begins_line()) {
+        if (mode_ != Mode::line && c == '#' && begins_line()) {
             token = directive();
-        } else if (c == '"' && (mode_ == Mode::line || place_ >= Place::predicate)) {
+        } else if (c == '"' && !is_among_points()) {
             token = string();
+        } else if (const std::size_t stop = c == '\'' ? quoted_end() : 0;
+                   stop != 0 && (mode_ == Mode::line || is_in_c())) {
+            at_ = stop;
+            token = this->token(Token::Kind::character, begin);
         } else if (is_word_start(c) || is_digit(c)) {
             while (at_ < end_ && is_word_char(text_[at_])) ++at_;
             token = this->token(is_digit(c) ? Token::Kind::number : Token::Kind::word, begin);
-            const bool is_item_word = begins_item && (is_one_of(token.text, kCWords) ||
-                                                      is_one_of(token.text, kItemWords));
+            const bool is_item_word =
+                begins_item && (begins_c(token.text) || is_one_of(token.text, kItemWords));
             if (is_among_points() && !is_item_word) {
                 at_ = begin;
                 token = attach_point();
@@ -136,9 +167,11 @@ Token Lexer::next() {
         }
         if (token.kind == Token::Kind::end) continue;  // a mistake, skipped
         token.has_blank_before = has_blank;
-        if (token.kind != Token::Kind::directive && mode_ == Mode::script) {
+        if (token.kind != Token::Kind::directive && mode_ != Mode::line) {
             token.begins_item = begins_item;
+            token.is_in_function = is_function_;
             follow(token);
+            token.is_in_function = token.is_in_function && is_function_;  // but for the braces
         }
         return token;
     }
@@ -152,14 +185,21 @@ Token Lexer::directive() {
             at_ = std::min(at_ + (at(at_ + 1) == '\r' ? 3 : 2), end_);
         } else if (text_[at_] == '/' && (at(at_ + 1) == '/' || at(at_ + 1) == '*')) {
             skip_comment();
-        } else if (text_[at_] == '"') {
-            const std::size_t stop = text_.find_first_of("\"\n", at_ + 1);
-            at_ = stop == text_.npos ? end_ : std::min(end_, stop + (text_[stop] == '"' ? 1 : 0));
+        } else if (const std::size_t stop = quoted_end(); stop != 0) {
+            at_ = stop;
         } else {
             ++at_;
         }
     }
     return token(Token::Kind::directive, begin);
+}
+
+std::size_t Lexer::quoted_end() const {
+    const char quote = at(at_);
+    if (quote != '\'' && quote != '"') return 0;
+    std::size_t i = at_ + 1;
+    while (at(i) != quote && at(i) != '\n' && i < end_) i += at(i) == '\\' ? 2 : 1;
+    return at(i) == quote ? i + 1 : 0;
 }
 
 void Lexer::skip_to_directive() {
@@ -214,6 +254,8 @@ Token Lexer::string() {
     }
     if (at(at_) == '"') {
         ++at_;
+    } else if (mode_ == Mode::line) {
+        return token(Token::Kind::strange, begin);
     } else {
         report(begin, at_, "the text is not closed on its line",
                "\" closes it; a newline in it is written \\n");
@@ -229,6 +271,7 @@ Token Lexer::dollar() {
     }
     const bool is_number = is_digit(at(at_));
     while (is_number ? is_digit(at(at_)) : is_word_char(at(at_))) ++at_;
+    if (at_ == begin + 1 && mode_ != Mode::script) return token(Token::Kind::strange, begin);
     if (at_ == begin + 1) {
         report(begin, at_, "a name or a number is missing behind the '$'",
                "a variable is $NAME, an argument $1");
@@ -267,11 +310,16 @@ Token Lexer::sign() {
     at_ = std::max(at_, begin);
     while (at_ < end_ && is_strange(text_[at_])) ++at_;
     if (at_ == begin) ++at_;
+    if (mode_ != Mode::script) return token(Token::Kind::strange, begin);
+    if (rest[0] == '\'' && is_in_c()) {
+        report(begin, at_, "the quotes are not closed");
+        return {};
+    }
     if (rest[0] == '\'') {
         // To the other one, if it is in the same line.
         const std::size_t stop = text_.find_first_of("'\n", at_);
         if (stop < end_ && text_[stop] == '\'') at_ = stop + 1;
-        report(begin, at_, "single quotes mean nothing here", "texts stand in \"double quotes\"");
+        report(begin, at_, kNoQuotes, kNoQuotesHint);
         return {};
     }
     report(begin, at_, cat("'", text_.substr(begin, at_ - begin), "' does not belong here"));
@@ -285,11 +333,14 @@ void Lexer::follow(const Token& token) {
     behind_operand_ = (token.kind != Kind::sign && token.kind != Kind::predicate_end) ||
                       token.is(")") || token.is("]") || token.is("}");
     if (place_ == Place::item) {
-        if (token.kind == Kind::word) {
+        const bool is_end = token.is("}") || token.is(";");
+        if (token.kind == Kind::word || (mode_ == Mode::header && !is_end)) {
             place_ = Place::declaration;
-            is_c_definition_ = is_one_of(token.text, kCWords);
-            is_behind_braces_ = false;
-        } else if (token.kind != Kind::sign || !(token.is("}") || token.is(";"))) {
+            is_c_definition_ = mode_ == Mode::header || begins_c(token.text);
+            is_behind_braces_ = is_function_ = are_parameters_ = false;
+            parentheses_ = 0;
+            last_ = before_last_ = {};
+        } else if (token.kind != Kind::sign || !is_end) {
             place_ = Place::points;
         }
     }
@@ -300,11 +351,21 @@ void Lexer::follow(const Token& token) {
     else if (token.is("{") && braces_ == 0 &&
              (place_ == Place::points || (place_ == Place::predicate && was_behind_operand)))
         place_ = Place::body;
+    if (place_ == Place::declaration && is_c_definition_ && braces_ == 0) follow_c(token);
     if (token.is("{") || token.is("}")) follow_brace(token.is("{"));
     const bool ends_attribute = token.is(")") && place_ == Place::declaration && braces_ == 0 &&
                                 is_behind_braces_ && at(after_blanks(at_)) != ')';
     if (ends_attribute && !goes_on_behind_brace()) place_ = Place::item;
     if (token.is(";") && braces_ == 0 && place_ != Place::body) place_ = Place::item;
+}
+
+// Outside of braces: whether those that are opened are a function's.
+void Lexer::follow_c(const Token& token) {
+    if (token.is("(") && parentheses_++ == 0)
+        are_parameters_ = !is_one_of(last_, kAttributes) && !is_one_of(before_last_, kTags);
+    if (token.is(")") && parentheses_ > 0) --parentheses_;
+    is_function_ = token.is("{") && last_ == ")" && parentheses_ == 0 && are_parameters_;
+    before_last_ = std::exchange(last_, token.text);
 }
 
 void Lexer::follow_brace(bool opens) {
@@ -315,6 +376,10 @@ void Lexer::follow_brace(bool opens) {
     if (braces_ > 0) --braces_;
     if (braces_ > 0 || place_ == Place::predicate) return;
     is_behind_braces_ = true;
+    if (std::exchange(is_function_, false)) {
+        place_ = Place::item;
+        return;
+    }
     if (place_ == Place::declaration && is_c_definition_ && goes_on_behind_brace()) return;
     place_ = Place::item;
 }
@@ -322,7 +387,7 @@ void Lexer::follow_brace(bool opens) {
 // Whether a line begins with "kprobe:" or "BEGIN {", which nothing in braces does: a brace is
 // missing.
 bool Lexer::looks_like_probe() const {
-    if (mode_ == Mode::line || (at_ > 0 && text_[at_ - 1] != '\n') || !is_word_start(text_[at_]))
+    if (mode_ != Mode::script || (at_ > 0 && text_[at_ - 1] != '\n') || !is_word_start(text_[at_]))
         return false;
     std::size_t end = at_;
     while (is_word_char(at(end))) ++end;
@@ -336,7 +401,8 @@ bool Lexer::looks_like_probe() const {
 // Whether a C definition has more than its braces: "} name;", "} __attribute__((packed));", "};".
 bool Lexer::goes_on_behind_brace() const {
     std::size_t next = after_blanks(at_);
-    if (at(next) == ';' || at(next) == '*') return true;
+    if (at(next) == ';' || at(next) == '*' || (mode_ == Mode::header && at(next) == ','))
+        return true;
     const std::size_t word = next;
     while (is_word_char(at(next))) ++next;
     if (text_.substr(word, next - word) == "__attribute__") return true;

@@ -52,6 +52,7 @@ StmtPtr clone(const Stmt& statement) {
     copy->kind = statement.kind;
     copy->at = statement.at;
     copy->name = statement.name;
+    copy->name_at = statement.name_at;
     copy->target = clone_if(statement.target);
     copy->value = clone_if(statement.value);
     copy->limit = clone_if(statement.limit);

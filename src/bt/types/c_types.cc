@@ -116,12 +116,14 @@ struct TypeTable::Layout {
     std::shared_ptr<Structure> made = std::make_shared<Structure>();
     std::size_t next_bit = 0, bits = 0;  // where the next member may begin; the size until now
     std::size_t alignment = 1;
+    std::set<std::string> names{};
 
     void add(const CMember& member);
     void add_bit_field(const CMember& member, const Type& type);
     void add_whole(const CMember& member, const TypePtr& type);
     // Bytes that a member of this type is aligned to.
     std::size_t alignment_of_member(const CMember& member, const Type& type) const;
+    void add_field(const CMember& member, Type::Field field);
     void take(std::size_t first_bit, std::size_t count) {
         bits = std::max(bits, first_bit + count);
         next_bit = record.is_union ? 0 : first_bit + count;
@@ -204,11 +206,17 @@ void TypeTable::Layout::add_bit_field(const CMember& member, const Type& type) {
     if (straddles && !is_packed) next_bit = align_up(next_bit, unit_bits);
     if (!member.name.empty()) {
         const BitPlace place = bit_place(next_bit, width, type.bytes);
-        made->fields.push_back(
-            {member.name, std::make_shared<const Type>(type), place.offset, place.shift, width});
+        add_field(member, {member.name, std::make_shared<const Type>(type), place.offset,
+                           place.shift, width});
         alignment = std::max(alignment, alignment_of_member(member, type));
     }
     take(next_bit, width);
+}
+
+void TypeTable::Layout::add_field(const CMember& member, Type::Field field) {
+    if (!names.insert(field.name).second)
+        table.mistake(member.at, cat("there is a member '", field.name, "' already"));
+    made->fields.push_back(std::move(field));
 }
 
 void TypeTable::Layout::add_whole(const CMember& member, const TypePtr& type) {
@@ -216,28 +224,34 @@ void TypeTable::Layout::add_whole(const CMember& member, const TypePtr& type) {
     const std::size_t at = align_up(align_up(next_bit, 8) / 8, aligned);
     alignment = std::max(alignment, aligned);
     if (!member.name.empty()) {
-        made->fields.push_back({member.name, type, at, 0, 0});
+        add_field(member, {member.name, type, at, 0, 0});
     } else if (member.inner != 0) {
         for (Type::Field field : type->structure->fields) {
             field.offset += at;
-            made->fields.push_back(std::move(field));
+            add_field(member, std::move(field));
         }
     }
     take(at * 8, type->bytes * 8);
 }
 
 TypeTable::TypeTable(const Script& script, World& world, Diagnostics& diagnostics)
+    : TypeTable(script, world, &diagnostics) {
+    for (std::size_t i = 0; i < script.records.size(); ++i) lay_out(i);
+    diagnostics_ = nullptr;
+}
+
+TypeTable::TypeTable(const Script& script, World& world) : TypeTable(script, world, nullptr) {}
+
+TypeTable::TypeTable(const Script& script, World& world, Diagnostics* diagnostics)
     : script_(script),
       world_(world),
       layouts_(script.records.size()),
       alignments_(script.records.size(), 1),
-      diagnostics_(&diagnostics) {
+      diagnostics_(diagnostics) {
     for (std::size_t i = 0; i < script.records.size(); ++i)
         if (!script.records[i].name.empty()) records_.emplace(script.records[i].name, i);
     for (const CTypedef& one : script.typedefs) typedefs_.emplace(one.name, &one);
     for (const CEnum& one : script.enums) define_enum(one);
-    for (std::size_t i = 0; i < script.records.size(); ++i) lay_out(i);
-    diagnostics_ = nullptr;
 }
 
 void TypeTable::mistake(SourceRef at, std::string_view message, std::string_view hint) const {
@@ -301,7 +315,7 @@ TypePtr TypeTable::member_type(const CMember& member) const {
                                              member.type.kind == TypeName::Kind::union_)) {
         base = structure_type(member.type.name);  // looked up where a script follows it
     } else {
-        base = base_type(member.type, Space::none, 0);
+        base = base_type(member.type, Space::none, 0, {}, member.type.pointers != 0);
     }
     if (!base) {
         const bool is_told = member.type.kind != TypeName::Kind::enumeration &&
@@ -318,7 +332,7 @@ TypePtr TypeTable::member_type(const CMember& member) const {
 }
 
 TypePtr TypeTable::base_type(const TypeName& name, Space space, int depth,
-                             const std::string& program) const {
+                             const std::string& program, bool is_pointed_to) const {
     if (name.name.empty() || name.of) return nullptr;
     if (has_size_behind(name)) {
         const std::size_t bytes = name.dimensions.empty() ? 0 : name.dimensions.front();
@@ -343,13 +357,16 @@ TypePtr TypeTable::base_type(const TypeName& name, Space space, int depth,
     if (name.kind != TypeName::Kind::plain) {
         const auto own = records_.find(name.name);
         if (own == records_.end()) return of_world(Type::Kind::structure);
+        // typedef struct s s_t; struct s { s_t *next; };
+        if (is_pointed_to && open_.contains(own->second)) return structure_type(name.name);
         const auto made = lay_out(own->second);
         return made ? structure_type_of(made) : nullptr;
     }
     if (const auto own = typedefs_.find(name.name); own != typedefs_.end()) {
         if (depth == kMostTypedefs) return nullptr;
         const TypeName& behind = own->second->type;
-        TypePtr inner = base_type(behind, space, depth + 1, program);
+        TypePtr inner =
+            base_type(behind, space, depth + 1, program, is_pointed_to || behind.pointers != 0);
         return inner ? derive(std::move(inner), behind, space) : nullptr;
     }
     if (const Word* word = find_word(name.name)) return word->type();
@@ -392,7 +409,8 @@ std::string TypeTable::hint_for_type(const std::string& name) const {
         known.push_back(cat(keyword(script_.records[index]), " ", tag));
     for (const auto& [tag, type] : enums_) known.push_back("enum " + tag);
     for (const auto& [own, definition] : typedefs_) known.push_back(own);
-    return did_you_mean(name, known);
+    const std::string hint = did_you_mean(name, known);
+    return hint.empty() ? hint_for_headers(script_) : hint;
 }
 
 std::shared_ptr<const Structure> TypeTable::structure(const Type& type) const {
@@ -410,6 +428,12 @@ std::optional<TypeTable::Constant> TypeTable::constant(const std::string& name) 
     if (auto found = world_.enumerator(name))
         return Constant{found->number, std::move(found->type)};
     return std::nullopt;
+}
+
+std::string hint_for_headers(const Script& script) {
+    if (script.includes.empty()) return "";
+    return cat("it may be of <", script.includes.front(),
+               ">; headers are not read, what they define is taken from the kernel's types");
 }
 
 const Type::Field* member(const Structure& structure, std::string_view name) {

@@ -28,6 +28,9 @@ public:
     // structure that contains itself, an enumerator defined twice.
     TypeTable(const Script& script, World& world, Diagnostics& diagnostics);
 
+    // Of a script that is not yet read to its end: what is wrong in it is told later.
+    TypeTable(const Script& script, World& world);
+
     // The type of a name, with its pointers and arrays. Null for a name that is none, and for
     // typeof(EXPR), which the caller knows: derive() adds the rest. Pointers in it point to
     // `space`.
@@ -57,10 +60,12 @@ public:
     std::optional<Constant> constant(const std::string& name) const;
 
 private:
+    TypeTable(const Script& script, World& world, Diagnostics* diagnostics);
     struct Layout;
-    // Without the pointers and arrays of `name`; `depth`: behind so many typedefs.
-    TypePtr base_type(const TypeName& name, Space space, int depth,
-                      const std::string& program = {}) const;
+    // Without the pointers and arrays of `name`; `depth`: behind so many typedefs. What is pointed
+    // to may be the structure that is being laid out.
+    TypePtr base_type(const TypeName& name, Space space, int depth, const std::string& program = {},
+                      bool is_pointed_to = false) const;
     void define_enum(const CEnum& definition);
     // Null while the structure is being laid out, and for one that cannot be.
     std::shared_ptr<const Structure> lay_out(std::size_t index) const;
@@ -80,6 +85,8 @@ private:
     mutable Diagnostics* diagnostics_ = nullptr;   // while the constructor runs
 };
 
+// "it may be of <time.h>; …", for a name that nobody knows; empty where nothing is included.
+std::string hint_for_headers(const Script& script);
 // A member by its name; null if there is none.
 const Type::Field* member(const Structure& structure, std::string_view name);
 // "did you mean 'real_parent'?", or empty, for a name that is no member.

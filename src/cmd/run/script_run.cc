@@ -36,13 +36,26 @@ namespace {
 
 constexpr std::string_view kCommandLine = "-e";
 
+// What a script's name for a file may stand for: beside the script, and where -I says.
+std::vector<std::string> import_paths(const ScriptChoices& script, const std::string& name) {
+    std::vector<std::string> paths{path_from(parent_directory(script.source.name), name)};
+    for (const std::string& folder : script.include_folders)
+        paths.push_back(path_from(folder, name));
+    return paths;
+}
+
 std::optional<SourceText> read_import(const ScriptChoices& script, const std::string& name) {
-    std::vector<std::string> folders{parent_directory(script.source.name)};
-    folders.insert(folders.end(), script.include_folders.begin(), script.include_folders.end());
-    for (const std::string& folder : folders) {
-        const std::string path = path_from(folder, name);
+    for (const std::string& path : import_paths(script, name))
         if (auto text = read_file_if_readable(path)) return SourceText{path, std::move(*text)};
-    }
+    return std::nullopt;
+}
+
+std::optional<std::vector<std::string>> list_import(const ScriptChoices& script,
+                                                    const std::string& name) {
+    struct stat facts {};
+    for (const std::string& path : import_paths(script, name))
+        if (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode))
+            return list_directory(path);
     return std::nullopt;
 }
 
@@ -97,8 +110,10 @@ bt::Script parse_script(const ScriptChoices& script, bt::World& world) {
     input.source = script.source;
     input.arguments = script.arguments;
     input.has_btf = world.has_types();
+    input.world = &world;
     input.includes = script.includes;
     input.read = [&](const std::string& name) { return read_import(script, name); };
+    input.list = [&](const std::string& name) { return list_import(script, name); };
     bt::Script tree = bt::parse(input);
     if (!script.probe_filter.empty()) filter_probes(tree, script.probe_filter);
     return tree;

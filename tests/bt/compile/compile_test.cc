@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(a_number_that_a_declared_variable_cannot_have_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_function_s_variables_are_told_as_they_are_written) {
     BOOST_TEST(mistakes_in("fn f($a : int64) : int64 { return \"x\" } begin { print(f(1)) }") ==
-               "script:1:28: error: Type mismatch for $result: trying to assign value of type "
-               "'string[2]' when variable already contains a value of type 'int64'\n"
+               "script:1:28: error: Function f is of type 'int64', cannot return "
+               "'string[2]'\n"
                "fn f($a : int64) : int64 { return \"x\" } begin { print(f(1)) }\n"
                "                           ^~~~~~~~~~");
     BOOST_TEST(mistakes_in("fn f($a : int64) : int64 { return $a } begin { print(f(\"x\")) }") ==
@@ -82,6 +82,57 @@ BOOST_AUTO_TEST_CASE(a_function_s_variables_are_told_as_they_are_written) {
                "'string[2]' when variable already contains a value of type 'int64'\n"
                "fn f($a : int64) : int64 { return $a } begin { print(f(\"x\")) }\n"
                "                                                       ^~~");
+}
+
+BOOST_AUTO_TEST_CASE(a_function_s_result_is_no_variable_of_its_own) {
+    BOOST_TEST(mistakes_in("fn f() : int64 { $result = \"x\"; return 1 } begin { print(f()) }") ==
+               "");
+    BOOST_TEST(mistakes_in("fn f() : int64 { return print(1) } begin { print(f()) }") ==
+               "script:1:18: error: there is no value that f() could return\n"
+               "fn f() : int64 { return print(1) } begin { print(f()) }\n"
+               "                 ^~~~~~~~~~~~~~~");
+}
+
+BOOST_AUTO_TEST_CASE(tuples_are_equal_or_not) {
+    BOOST_TEST(mistakes_in("begin { print((1, \"a\") < (1, \"b\")) }") ==
+               "script:1:15: error: tuples can be compared with == and != only\n"
+               "begin { print((1, \"a\") < (1, \"b\")) }\n"
+               "              ^~~~~~~~~~~~~~~~~~~");
+    BOOST_TEST(mistakes_in("begin { print((1, \"a\") == (1, \"b\")) }") == "");
+    BOOST_TEST(mistakes_in("begin { print((1, \"a\") < (1, 2)) }")
+                   .starts_with("script:1:15: error: Type mismatch: '(int8,string[2])' cannot be "
+                                "compared with '(int8,int8)'\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_declaration_hides_no_variable) {
+    BOOST_TEST(mistakes_in("begin { $x = 1; if (1) { let $x = 2; print($x) } }") ==
+               "script:1:26: error: Variable $x was already declared. Variable shadowing is not "
+               "allowed\n"
+               "begin { $x = 1; if (1) { let $x = 2; print($x) } }\n"
+               "                         ^~~~~~~~~~");
+    BOOST_TEST(mistakes_in("begin { for ($i : 0..3) { for ($i : 0..2) { print($i) } } }") ==
+               "script:1:32: error: Loop declaration shadows existing variable: $i\n"
+               "begin { for ($i : 0..3) { for ($i : 0..2) { print($i) } } }\n"
+               "                               ^~");
+    BOOST_TEST(mistakes_in("macro m(x) { let $a = x; { let $a = 2; } $a } begin { print(m(1)) }")
+                   .starts_with("script:1:28: error: Variable $a was already declared. "));
+    for (const char* fine :
+         {"if (1) { let $x = 1 } else { let $x = 2 }", "{ let $x = 1; } let $x = 2; print($x)",
+          "for ($i : 0..3) { } for ($i : 0..3) { } $i = 5; print($i)",
+          "if (1) { $x = 1 } print($x); if (1) { let $x = 2 }"})
+        BOOST_TEST(mistakes_in(cat("begin { ", fine, " }")) == "", fine);
+}
+
+BOOST_AUTO_TEST_CASE(what_counts_a_range_is_not_assigned) {
+    const std::string said = " is the variable of a loop over a range, which cannot be assigned\n";
+    BOOST_TEST(mistakes_in("begin { for ($i : 0..5) { $i += 2; } }") ==
+               cat("script:1:27: error: $i", said, "begin { for ($i : 0..5) { $i += 2; } }\n",
+                   "                          ^~"));
+    for (const char* change : {"$i = 2", "$i++", "--$i"})
+        BOOST_TEST(mistakes_in(cat("begin { for ($i : 0..5) { ", change, " } }")).find(said) !=
+                       std::string::npos,
+                   change);
+    BOOST_TEST(mistakes_in("begin { for ($i : 0..5) { print($i) } $i = 2; $i++ }") == "");
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_room_is_told_with_its_place) {

@@ -11,12 +11,73 @@
 namespace gpufs::bt {
 namespace {
 
+// A header as there are many: what it declares, and most of what it defines, no script needs.
+constexpr const char* kRealHeader = R"(#pragma once
+#include <pthread.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#define DELIM ':'
+#define QUOTE '"'  // one
+#define LOGF(fmt, ...) fprintf(stderr, fmt, ##__VA_ARGS__)
+#define LOGG(args...) LOGF(args)
+#define APOS don't
+struct conn { int fd; };
+enum st { ST_A = 'a', ST_NEWLINE = '\n', ST_QUOTE = '\'', ST_TWO = 'ab', ST_DELIM = DELIM };
+int conn_open(const char *host);
+extern int debug_level;
+static const int max = 5, less[] = { 1, 2 }, *none = 0;
+_Static_assert(sizeof(struct conn) == 4, "4 bytes");
+static inline int fd_of(struct conn *c) {
+    if (c->fd == '}') LOGF("{ %d", c->fd);
+#ifdef NO
+    {
+#endif
+kprobe:
+    return c->fd;
+}
+struct conn *other(struct conn *a, int b) { return b ? a : 0; }
+void said(const char *format, ...) __attribute__((format(printf, 1, 2)));
+__attribute__((noreturn)) void die(void);
+own_t *config(own_t let), *import(void);
+__BEGIN_DECLS
+OWN_API(int) open_it(void), close_it(void);
+OWN_DEFINE(x)
+OWN_API(int) letters[4], more_letters; OWN_API(int) OWN_NAME(f) (int);
+OWN_DEFINE(y) { return 1; }
+OWN_API(char *) named __attribute__((unused));
+OWN_API struct more { char name[IFNAMSIZ]; void (*(*find)(int))(void); };
+enum casts { MINUS = (__u64)-32, LOW = (unsigned char)300, BOTH = (MINUS + 33) << 4 };
+#define LONG "\
+/* no comment ' */\
+"
+#if __has_attribute(packed) || __GNUC_PREREQ(4, 3)
+wrong
+#endif
+__END_DECLS
+typedef int callback_t(int, void *);
+#if DELIM == ':'
+struct last { callback_t *back; char size[sizeof(int) * 'c']; };
+#endif
+#ifdef __cplusplus
+}
+#endif
+)";
+
 // What the cases import.
 std::optional<SourceText> read_imported(const std::string& name) {
     if (name == "lib.bt")
         return SourceText{
             name, "#define FOUR 4\nmacro twice(x) { x; x }\nEND { late }\n#define LATE 9\n"};
     if (name == "lib.h") return SourceText{name, "struct s { int a; };\n"};
+    if (name == "some/b.bt") return SourceText{name, "macro second() { first() }\nEND { b }\n"};
+    if (name == "some/a.bt" || name == "./some/a.bt")
+        return SourceText{name, "macro first() { 1 }\nEND { a }\n"};
+    if (name == "some/c.h") return SourceText{name, "struct c { int a; };\n"};
+    if (name == "real.h") return SourceText{name, kRealHeader};
+    if (name == "probes.h")
+        return SourceText{name,
+                          "BEGIN { 1 }\nkprobe:f { 1 }\nlet @m = hash(2);\n5 x;\nint f(int) {\n"};
     if (name == "wrong.bt") return SourceText{name, "BEGIN { 1 2 }\n"};
     return std::nullopt;
 }
@@ -26,6 +87,10 @@ ParseInput input_of(std::string text) {
     input.source = {"t.bt", std::move(text)};
     input.arguments = {"7", "kprobe:f"};
     input.read = read_imported;
+    input.list = [](const std::string& name) -> std::optional<std::vector<std::string>> {
+        if (name != "some" && name != "some/") return std::nullopt;
+        return std::vector<std::string>{"README", "a.bt", "b.bt", "c.h", "d"};
+    };
     return input;
 }
 
@@ -229,11 +294,18 @@ BOOST_AUTO_TEST_CASE(nonsense_ends_in_mistakes, *boost::unit_test::label("long")
                                         "\xff",
                                         "comptime ",
                                         "if",
+                                        "static f(){",
+                                        "int x'",
                                         "import \"a\";"}) {
         BOOST_TEST_CONTEXT(part) {
             for (const char* front : {"", "BEGIN {", "BEGIN /"})
                 BOOST_TEST(told(input_of(front + repeated(part, kBytes))).find("error: ") !=
                            std::string::npos);
+            ParseInput header = input_of("#include \"self.h\"");
+            header.read = [&](const std::string& name) {
+                return SourceText{name, repeated(part, kBytes)};
+            };
+            BOOST_TEST(told(header).find("error: ") != std::string::npos);
         }
     }
 }

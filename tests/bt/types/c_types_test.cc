@@ -28,6 +28,7 @@ using test::SampleWorld;
 
 // clang-format off
 #pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmultichar"
 #pragma GCC diagnostic ignored "-Wpedantic"  // C has anonymous structures, and arrays of no elements
 C_PART(
     enum colour { RED, GREEN = 5, BLUE };
@@ -63,6 +64,11 @@ C_PART(
     struct unnamed_enum { char a; enum { UNNAMED = 3, OTHER } b; char c; };
     enum { SIZE = sizeof(int), POINTER = sizeof(char *) };
     struct by_size { char a[sizeof(long) * 2]; char b[SIZE + POINTER]; short c[sizeof(number_t)]; };
+    struct by_type { char a[sizeof(struct plain)]; short b[sizeof(union both) - sizeof(wide_t)]; int c['c' - 'a']; char d[sizeof(struct plain[2])]; };
+    struct of_types { char a; __typeof__(long) b; char c; __typeof__(char *) d; __typeof__(struct plain) e[2]; __typeof__(short[3]) f[2]; };
+    typedef struct listed listed_t; typedef listed_t *listed_p;
+    struct listed { char a; listed_t *next; listed_p all[2]; char b; };
+    enum letters { LETTER = 'l', NEWLINE = '\n', HIGH = '\xff', TWO = 'ab' };
     struct sizes { size_t a; ssize_t b; unsigned long long c; signed char d; long int e; unsigned short int f; };
 )
 #pragma GCC diagnostic pop
@@ -95,6 +101,8 @@ struct in_none {
 Script script_of(std::string text) {
     ParseInput input;
     input.source = {"test.bt", std::move(text)};
+    SampleWorld world;
+    input.world = &world;
     return parse(input);
 }
 
@@ -153,7 +161,9 @@ BOOST_AUTO_TEST_CASE(members_lie_where_the_compiler_puts_them) {
         MEMBER(tight_aligned, d), MEMBER(unnamed_enum, b),  MEMBER(unnamed_enum, c),
         MEMBER(by_size, b),       MEMBER(by_size, c),       MEMBER(sizes, a),
         MEMBER(sizes, b),         MEMBER(sizes, c),         MEMBER(sizes, d),
-        MEMBER(sizes, e),         MEMBER(sizes, f),
+        MEMBER(sizes, e),         MEMBER(sizes, f),         MEMBER(by_type, b),
+        MEMBER(by_type, c),       MEMBER(by_type, d),       MEMBER(of_types, b),
+        MEMBER(of_types, d),      MEMBER(of_types, e),      MEMBER(of_types, f),
     };
     const Types types(kText);
     BOOST_TEST(types.mistakes.to_text() == "");
@@ -199,8 +209,33 @@ BOOST_AUTO_TEST_CASE(structures_have_the_compiler_s_sizes) {
     SIZE(tight_aligned);
     SIZE(unnamed_enum);
     SIZE(by_size);
+    SIZE(by_type);
+    SIZE(of_types);
+    SIZE(listed);
 #undef SIZE
     BOOST_TEST(bytes("empty") == 0u);  // in C; C++ has 1
+}
+
+BOOST_AUTO_TEST_CASE(characters_are_the_compiler_s_numbers) {
+    const Types types(kText);
+    BOOST_TEST(types.table.constant("LETTER")->number == c::LETTER);
+    BOOST_TEST(types.table.constant("NEWLINE")->number == c::NEWLINE);
+    BOOST_TEST(types.table.constant("HIGH")->number == c::HIGH);
+    BOOST_TEST(types.table.constant("TWO")->number == c::TWO);
+}
+
+BOOST_AUTO_TEST_CASE(sizes_are_of_the_world_s_types_too) {
+    const Types types(
+        "struct s { char a[sizeof(struct sample)]; char b[sizeof(struct other[2])]; "
+        "_Alignas(16) char c; };");
+    BOOST_TEST(member(*types.structure("s"), "b")->offset == 16u);
+    BOOST_TEST(member(*types.structure("s"), "c")->offset == 32u);
+    BOOST_TEST(types.structure("s")->bytes == 48u);
+    BOOST_CHECK_EXCEPTION(
+        Types("struct s { char a[sizeof(struct nosuch)]; };"), UsageError, [](const UsageError& e) {
+            return std::string(e.what()).find("the length of the array is not a constant") !=
+                   std::string::npos;
+        });
 }
 
 BOOST_AUTO_TEST_CASE(pragma_pack_limits_what_members_are_aligned_to) {
@@ -421,6 +456,16 @@ BOOST_AUTO_TEST_CASE(mistakes_in_definitions_are_told) {
                          "has") != std::string::npos);
     BOOST_TEST(mistakes_of("struct s { struct s a; };").find("struct 's' contains itself") !=
                std::string::npos);
+    BOOST_TEST(mistakes_of("struct s { int x; struct { char y, x; }; };") ==
+               "test.bt:1:19: error: there is a member 'x' already\n"
+               "struct s { int x; struct { char y, x; }; }; BEGIN { exit(); }\n"
+               "                  ^~~~~~");
+    BOOST_TEST(mistakes_of("#include <time.h>\nstruct s { strange_t a; };") ==
+               "test.bt:2:12: error: no type is named 'strange_t'\n"
+               "struct s { strange_t a; }; BEGIN { exit(); }\n"
+               "           ^~~~~~~~~\n"
+               "hint: it may be of <time.h>; headers are not read, what they define is taken from "
+               "the kernel's types");
     BOOST_TEST(mistakes_of("enum e { A }; enum f { A };").find("'A' is defined twice") !=
                std::string::npos);
     BOOST_TEST(mistakes_of("struct s { char a[60000][60000]; };").find("'a' is too large") !=

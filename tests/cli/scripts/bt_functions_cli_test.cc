@@ -181,6 +181,40 @@ BOOST_AUTO_TEST_CASE(files_are_included_from_folders_and_in_front, *ut::label("p
                "HINT: it is looked for beside the script, and where -I says\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_header_may_declare_what_no_script_uses, *ut::label("pure")) {
+    const Ended ended = test::shell(
+        "d=$(mktemp -d); cat > $d/real.h <<'END'\n"
+        "int conn_open(const char *host); struct conn { int fd; };\n"
+        "extern int level;\n#define DELIM ':'\n#define LOGF(fmt, ...) printf(fmt, __VA_ARGS__)\n"
+        "static inline int fd_of(struct conn *c) { LOGF(\"}\", c); return c->fd; }\n"
+        "enum st { ST_A = 'a' };\n"
+        "struct all { char a[sizeof(struct conn)]; char b[sizeof(struct list_head)]; };\nEND\n"
+        "cat > $d/r.bt <<'END'\n#include \"real.h\"\n#define APOS don't\n"
+        "begin { print((sizeof(struct conn), sizeof(struct all), (int64)ST_A)); exit() }\nEND\n"
+        "$GPUFS bt -q $d/r.bt; echo 'begin { print(1) }' > $d/real.h; "
+        "$GPUFS bt -q $d/r.bt 2>&1 | sed \"s,^.*real,real,\" | head -4; rm -r $d");
+    BOOST_TEST(ended.out ==
+                   "(4, 20, 97)\n\n\n"
+                   "real.h:1:1-6: ERROR: 'begin' begins no definition\n"
+                   "begin { print(1) }\n~~~~~\n"
+                   "HINT: a header is in C: probes and macros stand in the script\n",
+               ended.err);
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_s_scripts_and_headers_are_imported, *ut::label("pure")) {
+    const Ended ended = test::shell(
+        "d=$(mktemp -d); mkdir -p $d/sub/deep; echo 'begin { print(\"b\") }' > $d/sub/b.bt; "
+        "echo 'begin { print(\"a\") }' > $d/sub/a.bt; echo 'no script' > $d/sub/README; "
+        "echo 'struct own { long a, b; };' > $d/sub/own.h; "
+        "echo 'import \"sub\"; import \".\"; begin { print(sizeof(struct own)); exit() }' > "
+        "$d/s.bt; "
+        "$GPUFS bt -q $d/s.bt; echo 'import \"sub/deep\"; begin { exit() }' > $d/t.bt; "
+        "$GPUFS bt -q $d/t.bt; echo 'import \"none\"; begin { exit() }' > $d/u.bt; "
+        "$GPUFS bt -q $d/u.bt 2>&1 | grep -o 'ERROR.*'; rm -r $d");
+    BOOST_TEST(ended.out == "a\nb\n16\n\n\n\n\nERROR: there is no file 'none' to import\n",
+               ended.err);
+}
+
 BOOST_AUTO_TEST_CASE(stacks_are_told_by_build_ids) {
     const Ended ended = test::shell(
         "W=$(command -v true); $GPUFS bt -q -c $W -e 'tracepoint:syscalls:sys_enter_exit_group "
