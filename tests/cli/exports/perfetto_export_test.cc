@@ -407,6 +407,17 @@ BOOST_AUTO_TEST_CASE(jobs_of_a_text_are_told_where_its_fields_are_known) {
                ended.err);
 }
 
+BOOST_AUTO_TEST_CASE(a_job_that_was_queued_before_is_drawn_from_when_it_runs) {
+    const TempFile text(
+        "# tracer: nop\n"
+        "  game-100  [000] d..1.  10.000000: drm_sched_job_run: dev=0000:03:00.0, fence=61:1, "
+        "ring=gfx, job count:0, hw job count:1, client_id:7\n"
+        "  <idle>-0  [001] d.h1.  10.900000: drm_sched_job_done: fence=61:1 signaled\n");
+    BOOST_TEST(job_slices(perfetto_of(text.path())) ==
+                   std::multiset<std::string>{slice_line("run", "gfx", 10000000000, 10900000000)},
+               boost::test_tools::per_element());
+}
+
 // As tracefs prints them: no machine here has these events with a GPU.
 BOOST_AUTO_TEST_CASE(memory_and_frequencies_are_counters) {
     const TempFile text(

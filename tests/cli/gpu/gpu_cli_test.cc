@@ -12,6 +12,7 @@
 #include "kernel/bpf/support.h"
 #include "support/gpu_truth.h"
 #include "support/needs.h"
+#include "support/temp_file.h"
 #include "support/temp_folder.h"
 #include "support/told.h"
 
@@ -292,6 +293,42 @@ BOOST_AUTO_TEST_SUITE(recorded_gpu, *ut::label("pure"))
 
 const std::string kRecordings = "tests/data/trace_dat/drm-";
 const std::vector<std::string> kReleases = {"5.10", "6.12", "6.17"};
+
+// Of what was submitted before the recording begins, the time on the ring is known.
+BOOST_AUTO_TEST_CASE(a_job_that_was_queued_before_runs_all_the_same) {
+    const test::TempFile text(
+        "# tracer: nop\n"
+        "  gfx-90    [000] d..1.  10.000000: drm_sched_job_run: dev=0000:03:00.0, fence=61:1, "
+        "ring=gfx, job count:0, hw job count:1, client_id:7\n"
+        "  game-100  [000] d..1.  10.100000: drm_sched_job_queue: dev=0000:03:00.0, fence=61:2, "
+        "ring=gfx, job count:0, hw job count:1, client_id:7\n"
+        "  <idle>-0  [001] d.h1.  10.900000: drm_sched_job_done: fence=61:1 signaled\n"
+        "  gfx-90    [000] d..1.  10.900100: drm_sched_job_run: dev=0000:03:00.0, fence=61:2, "
+        "ring=gfx, job count:0, hw job count:1, client_id:7\n"
+        "  <idle>-0  [001] d.h1.  11.000000: drm_sched_job_done: fence=61:2 signaled\n"
+        "  gfx-90    [000] d..1.  11.100000: drm_sched_job_run: dev=0000:03:00.0, fence=61:3, "
+        "ring=gfx, job count:0, hw job count:1, client_id:7\n"
+        "  <idle>-0  [001] d.h1.  11.600000: drm_sched_job_done: fence=61:9 signaled\n",
+        ".txt");
+    const auto told_of = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"watch", "drm", "--json", "-i", text.path()});
+        return Told(test::gpufs(words));
+    };
+    const Told told = told_of({});
+    const auto count = [&](const Told& from, const char* step, const char* comm) {
+        return from.sum("took", {{"step", step}, {"comm", comm}}, "count");
+    };
+    BOOST_TEST(count(told, "run to done", "(before)") == 1);
+    BOOST_TEST(told.sum("took", {{"comm", "(before)"}}, "sum") == 900000);
+    BOOST_TEST(count(told, "submit to done", "(before)") == 0);
+    BOOST_TEST(count(told, "run to done", "game") == 1);
+    BOOST_TEST(count(told, "submit to done", "game") == 1);
+    BOOST_TEST(told.records("event", {{"what", "SLOW"}, {"comm", "(before)"}}).size() == 1u);
+    // Its age counts from when it ran.
+    BOOST_TEST(told.sum("left", {{"comm", "(before)"}, {"state", "on the ring"}}, "sum") == 500000);
+    // Whose it is is not known.
+    BOOST_TEST(count(told_of({"-p", "100"}), "run to done", "(before)") == 0);
+}
 
 BOOST_DATA_TEST_CASE(drm_over_a_recording_tells_what_the_device_saw, ut::data::make(kReleases),
                      release) {
