@@ -182,10 +182,18 @@ public:
         });
     }
 
-    void add(const WantedRecords::Seen& seen) {
+    // False when what is left changes nothing.
+    bool add(const WantedRecords::Seen& seen) {
+        using Place = WantedRecords::Place;
+        if (seen.place == Place::behind) return timeline_ && timeline_->add_behind(*seen.record);
+        if (seen.place == Place::before) {
+            if (timeline_) timeline_->add_before(*seen.record);
+            return true;
+        }
         const auto steps = steps_of(seen);
         if (tables_) tables_->add_steps(steps, seen.record->timestamp);
         if (seen.wanted) add_wanted(*seen.wanted);
+        return true;
     }
 
     void finish() {
@@ -254,6 +262,7 @@ RecordChoice choice_of(TraceFile& file, const ExportOptions& choices) {
     RecordChoice choice;
     choice.events = choices.events;
     choices.range.limit(choice, file);
+    choice.looks_around = choices.wants_timeline() && RecordedJobs::are_in(file);
     return choice;
 }
 
@@ -264,7 +273,7 @@ int export_file(Context& ctx, TraceFile& file, const std::string& path,
     {
         Progress progress(ctx.err, file);
         for (WantedRecords::Seen seen; (seen = wanted.next_seen(file)).record; progress.step())
-            exports.add(seen);
+            if (!exports.add(seen)) break;
     }
     exports.finish();
     const int status =

@@ -43,6 +43,7 @@ RecordChoice choice_of(TraceFile& file, const ReportOptions& choices) {
     choice.pids = choices.pids;
     if (choices.cpus) choice.cpus = *choices.cpus;
     choices.range.limit(choice, file);
+    choice.looks_around = choices.html && RecordedJobs::are_in(file);
     return choice;
 }
 
@@ -134,6 +135,10 @@ void write_page(Context& ctx, TraceFile& file, WantedRecords& wanted,
     {
         Progress progress(ctx.err, file);
         for (WantedRecords::Seen seen; (seen = wanted.next_seen(file)).record; progress.step()) {
+            if (seen.place == WantedRecords::Place::behind && !timeline.add_behind(*seen.record))
+                break;
+            if (seen.place == WantedRecords::Place::before) timeline.add_before(*seen.record);
+            if (seen.place != WantedRecords::Place::within) continue;
             if (!seen.wanted) {
                 timeline.add_unseen(*seen.record);
                 continue;

@@ -32,7 +32,7 @@ WantedRecords::WantedRecords(TraceFile& file, RecordChoice choice)
         if (!std::ranges::count(there, static_cast<int>(cpu)))
             throw UsageError(cat("the recording has no CPU ", cpu),
                              cat("it has ", cpu_list_to_text({there.begin(), there.end()})));
-    file.rewind(choice_.cpus, choice_.from);
+    file.rewind(choice_.cpus, choice_.looks_around ? 0 : choice_.from);
     file_ = &file;
 }
 

@@ -24,6 +24,8 @@ struct RecordChoice {
     std::vector<unsigned> cpus;           // empty: all
     // In units of the trace clock, both ends included.
     std::uint64_t from = 0, to = std::numeric_limits<std::uint64_t>::max();
+    // For next_seen(): those before `from` and behind `to`, too.
+    bool looks_around = false;
 };
 
 // Picks the wanted records of a trace, and keeps the account of those that were lost. A stack is
@@ -47,20 +49,28 @@ public:
             if (!seen.record || seen.wanted) return seen.wanted;
         }
     }
-    // For what must see those that are not wanted, too: the next record between `from` and `to`,
-    // and what next() gives for it, null where it is not wanted. Both are null at the end.
+    // For what must see those that are not wanted, too: the next record between `from` and `to`, or
+    // around them, and what next() gives for it, null where it is not wanted. Both are null at the
+    // end.
+    enum class Place { before, within, behind };
     struct Seen {
         const TraceRecord* record = nullptr;
         const TraceRecord* wanted = nullptr;
+        Place place = Place::within;
     };
     template <class Source>
     Seen next_seen(Source& source) {
         while (const TraceRecord* record = source.next()) {
-            if (record->timestamp > choice_.to) return {};
+            if (record->timestamp > choice_.to) {
+                is_behind_ = true;
+                return choice_.looks_around ? Seen{record, nullptr, Place::behind} : Seen{};
+            }
+            if (choice_.looks_around && record->timestamp < choice_.from)
+                return {record, nullptr, Place::before};
             const TraceRecord* wanted = take(*record);
             if (record->timestamp >= choice_.from) return {record, wanted};
         }
-        has_ended_ = true;
+        has_ended_ = !is_behind_;
         return {};
     }
     bool is_stack(int id) { return decision(id).is_stack; }
@@ -102,11 +112,11 @@ private:
     ByEventId<Decision> decisions_;
     std::vector<Stream> streams_;
     bool has_reached_range_ = false;
-    std::vector<bool> seen_pids_;      // for each of the choice's
-    TraceRecord told_;                 // a record with what was lost before others
-    const TraceFile* file_ = nullptr;  // null: another source
-    bool has_ended_ = false;           // the source has no more records
-    std::size_t gaps_ = 0;             // the places where some were lost
+    std::vector<bool> seen_pids_;                 // for each of the choice's
+    TraceRecord told_;                            // a record with what was lost before others
+    const TraceFile* file_ = nullptr;             // null: another source
+    bool is_behind_ = false, has_ended_ = false;  // the source has no more records
+    std::size_t gaps_ = 0;                        // the places where some were lost
 };
 
 }  // namespace gpufs

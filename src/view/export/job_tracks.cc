@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/cat.h"
+#include "base/sorted.h"
 
 namespace gpufs {
 namespace {
@@ -78,7 +79,7 @@ JobTracks::Job& JobTracks::add(const JobStep& step, std::uint64_t time) {
 
 void JobTracks::queue(const JobStep& step, std::uint64_t time) {
     Job& job = add(step, time);
-    job.flow = ++last_flow_;
+    if (has_arrows_) job.flow = ++last_flow_;
     begin(job, step.key, time, false);
 }
 
@@ -123,6 +124,37 @@ JobTracks::Arrow JobTracks::draw(const JobStep& step, std::uint64_t time) {
         return arrow;
     }
     return {};
+}
+
+void JobTracks::keep(const JobStep& step, std::uint64_t time) {
+    if (step.is_last()) return kept_.remove(step.key);
+    Steps* steps = step.what == JobStep::What::queue ? nullptr : kept_.find(step.key);
+    if (!steps) steps = &kept_.add(step.key, [](const JobStep::Key&, Steps&) {});
+    steps->emplace_back(time, step);
+}
+
+std::optional<std::uint64_t> JobTracks::first_kept() const {
+    std::optional<std::uint64_t> first;
+    kept_.for_each([&](const JobStep::Key&, const Steps& steps) {
+        first = std::min(first.value_or(steps.front().first), steps.front().first);
+    });
+    return first;
+}
+
+void JobTracks::draw_kept() {
+    Steps all;
+    kept_.for_each([&](const JobStep::Key&, const Steps& steps) {
+        all.insert(all.end(), steps.begin(), steps.end());
+    });
+    kept_ = {};
+    sort_stably(all, {}, &Steps::value_type::first);
+    has_arrows_ = false;
+    for (const auto& [time, step] : all) draw(step, time);
+    has_arrows_ = true;
+}
+
+void JobTracks::draw_on(const JobStep& step, std::uint64_t time) {
+    if (step.what != JobStep::What::queue && jobs_.find(step.key)) draw(step, time);
 }
 
 }  // namespace gpufs

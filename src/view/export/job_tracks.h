@@ -31,7 +31,19 @@ public:
     Arrow next_arrow() const { return {last_flow_ + 1, false}; }
     Arrow draw(const JobStep& step, std::uint64_t time);
 
+    // Of what comes before all that is drawn: keeps the steps of jobs that have not ended.
+    void keep(const JobStep& step, std::uint64_t time);
+    // When the first of them came; absent where there are none.
+    std::optional<std::uint64_t> first_kept() const;
+    // Draws them, without arrows: the events of their submissions are not drawn.
+    void draw_kept();
+    // Of what comes behind: only jobs that were begun are drawn on.
+    void draw_on(const JobStep& step, std::uint64_t time);
+    bool has_open_jobs() const { return !jobs_.empty(); }
+
 private:
+    using Steps = std::vector<std::pair<std::uint64_t, JobStep>>;  // with their times
+
     struct Ring {
         Ring(Tracks& tracks, std::uint32_t group);
         Lanes queue, run;
@@ -57,7 +69,9 @@ private:
     TimelineWriter& writer_;
     std::map<std::pair<std::string, std::string>, Ring> rings_;  // by device and name
     OpenJobs<Job> jobs_;
+    OpenJobs<Steps> kept_;
     std::uint64_t last_flow_ = 0;
+    bool has_arrows_ = true;
 };
 
 }  // namespace gpufs

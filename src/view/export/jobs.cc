@@ -286,6 +286,13 @@ RecordedJobs::RecordedJobs(TraceFile& file) {
 
 RecordedJobs::~RecordedJobs() = default;
 
+bool RecordedJobs::are_in(TraceFile& file) {
+    Events& events = file.context().events;
+    return has_any(events, "dma_fence:dma_fence_init") ||
+           std::ranges::any_of(Monitor::all(),
+                               [&](const Monitor& monitor) { return monitor.is_in(events); });
+}
+
 std::unique_ptr<RecordedJobs> RecordedJobs::find(TraceFile& file) {
     std::unique_ptr<RecordedJobs> jobs(new RecordedJobs(file));
     return jobs->sources_.empty() && jobs->notes_.empty() ? nullptr : std::move(jobs);

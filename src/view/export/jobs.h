@@ -59,6 +59,9 @@ public:
     static std::unique_ptr<RecordedJobs> find(TraceFile& file);
     ~RecordedJobs();
 
+    // Whether the recording has events of them.
+    static bool are_in(TraceFile& file);
+
     // The steps that this record tells of, good until the next call. Records must come in the order
     // of the file, all of them.
     std::span<const JobStep> steps_of(const TraceRecord& record);

@@ -53,9 +53,11 @@ public:
         if (const auto it = jobs_.find(key); it != jobs_.end()) remove(it);
     }
 
+    bool empty() const { return jobs_.empty(); }
+
     // The oldest first.
     template <class Visit>
-    void for_each(Visit visit) {
+    void for_each(Visit visit) const {
         for (const Key& key : by_age_) visit(key, jobs_.find(key)->second.job);
     }
 

@@ -80,7 +80,9 @@ std::uint32_t RecordTimeline::track_of(const EventPlan& plan, const TraceRecord&
 
 void RecordTimeline::begin(const TraceRecord& record) {
     has_begun_ = true;
-    writer_.start({file_.facts().clock, file_.facts().uname}, record.timestamp);
+    const std::uint64_t first = job_tracks_.first_kept().value_or(record.timestamp);
+    writer_.start({file_.facts().clock, file_.facts().uname}, std::min(first, record.timestamp));
+    job_tracks_.draw_kept();
 }
 
 void RecordTimeline::tell_loss(const TraceRecord& record) {
@@ -147,6 +149,16 @@ void RecordTimeline::add_instant(const EventPlan& plan, const TraceRecord& recor
 
 std::span<const JobStep> RecordTimeline::steps_of(const TraceRecord& record) {
     return jobs_ ? jobs_->steps_of(record) : std::span<const JobStep>();
+}
+
+void RecordTimeline::add_before(const TraceRecord& record) {
+    for (const JobStep& step : steps_of(record)) job_tracks_.keep(step, record.timestamp);
+}
+
+bool RecordTimeline::add_behind(const TraceRecord& record) {
+    if (!job_tracks_.has_open_jobs()) return false;
+    for (const JobStep& step : steps_of(record)) job_tracks_.draw_on(step, record.timestamp);
+    return job_tracks_.has_open_jobs();
 }
 
 std::span<const JobStep> RecordTimeline::add_unseen(const TraceRecord& record) {

@@ -44,6 +44,11 @@ public:
     std::span<const JobStep> add(const TraceRecord& record);
     // The same of a record that is not to be drawn: the jobs that it tells of are.
     std::span<const JobStep> add_unseen(const TraceRecord& record);
+    // Of a record before all that is to be drawn: jobs that it tells of, and that have not ended by
+    // then, are drawn whole.
+    void add_before(const TraceRecord& record);
+    // Of one behind it: jobs that are drawn get their end. False when none is without it any more.
+    bool add_behind(const TraceRecord& record);
     // Whether the recording has events that tell of jobs.
     bool has_jobs() const noexcept { return jobs_ != nullptr; }
     // What is not in the timeline, a line each.
