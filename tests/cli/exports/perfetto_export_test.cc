@@ -292,6 +292,35 @@ std::multiset<std::string> job_slices(const ShownTimeline& shown) {
     return lines;
 }
 
+// From the middle of the first third of the jobs' times to that of the last.
+BOOST_DATA_TEST_CASE(a_range_of_time_has_its_jobs_whole,
+                     ut::data::make({"drm-5.10", "drm-6.12", "drm-6.17", "xe-7.3"}), name) {
+    const ShownTimeline full = perfetto_of(recording_path(name));
+    std::vector<std::uint64_t> middles;
+    for (const ShownTimeline::Event& slice : full.slices)
+        if (has(full.path_of(slice.track), "ring ") && !slice.is_open)
+            middles.push_back((slice.begin + slice.end) / 2);
+    BOOST_TEST_REQUIRE(middles.size() > 6u);
+    std::ranges::sort(middles);
+    const std::uint64_t from = middles[middles.size() / 3], to = middles[middles.size() * 2 / 3];
+    const auto seconds = [](std::uint64_t ns) {
+        const std::string rest = cat(ns % 1'000'000'000);
+        return cat(ns / 1'000'000'000, '.', std::string(9 - rest.size(), '0'), rest);
+    };
+    const ShownTimeline cut =
+        perfetto_of(recording_path(name), {"--from", seconds(from), "--to", seconds(to)});
+    const std::multiset<std::string> all = job_slices(full), told = job_slices(cut);
+    BOOST_TEST(std::ranges::includes(all, told));
+    ShownTimeline within = full;
+    std::erase_if(within.slices, [&](const ShownTimeline::Event& slice) {
+        return slice.begin > to || (!slice.is_open && slice.end < from);
+    });
+    const std::multiset<std::string> expected = job_slices(within);
+    BOOST_TEST(expected.size() > 2u);
+    BOOST_TEST(std::ranges::includes(told, expected));
+    BOOST_TEST(told.size() < all.size());
+}
+
 BOOST_DATA_TEST_CASE(jobs_of_amdgpu_are_on_its_rings_without_events_of_the_scheduler,
                      ut::data::make({"amdgpu-5.10", "amdgpu-6.12", "amdgpu-7.3"}), name) {
     const DriverEvents driver = {"amdgpu:amdgpu_cs_ioctl",
