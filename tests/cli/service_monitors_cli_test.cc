@@ -320,6 +320,23 @@ BOOST_AUTO_TEST_CASE(fs_slow_leaves_pipes_out_and_tells_what_is_not_there,
         1);
 }
 
+// Nobody writes to the pipe, so its open lasts.
+BOOST_AUTO_TEST_CASE(fs_slow_tells_operations_that_have_not_ended,
+                     *ut::precondition(test::lacks_file{"kprobe_events"})) {
+    const test::TempFolder folder;
+    const std::vector<std::string> work = {
+        "sh", "-c",
+        cat("cd ", folder.path().string(),
+            " && { [ -p pipe ] || mkfifo pipe; }; timeout 5 cat pipe >/dev/null 2>&1 & sleep 0.5")};
+    const Told told({"fs-slow"}, work);
+    const Json open = only(told.rows("left", {}));
+    BOOST_TEST(open["key"]["comm"].text == "cat");
+    BOOST_TEST(open["key"]["op"].text == "open");
+    BOOST_TEST(open["max"].number() >= 300'000);
+    const Told long_ones({"fs-slow", "min_us=1h"}, work);
+    BOOST_TEST(long_ones.rows("left", {}).empty());
+}
+
 BOOST_AUTO_TEST_CASE(fs_slow_tells_operations_by_the_functions_of_a_file_system,
                      *ut::precondition(test::has_file{"kprobe_events"})) {
     struct Row {
