@@ -14,7 +14,9 @@
 
 #include "base/cat.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "support/needs.h"
+#include "support/skip.h"
 #include "support/temp_file.h"
 #include "support/temp_folder.h"
 #include "support/told.h"
@@ -281,13 +283,13 @@ BOOST_AUTO_TEST_CASE(off_cpu_adds_up_what_a_task_sleeps) {
     BOOST_TEST(long_ones <= std::chrono::duration_cast<std::chrono::microseconds>(lasted).count());
 }
 
-// A shell's work: in the background, cat reads a pipe that nobody writes to; after half a second
+// A shell's work: in the background, cat reads a pipe that nobody writes to; after a second
 // the shell ends, and cat lives on for some seconds.
 std::vector<std::string> reads_an_empty_pipe(const test::TempFolder& folder) {
     return {"sh", "-c",
             cat("cd ", folder.path().string(),
                 " && { [ -p pipe ] || mkfifo pipe; } && exec 3<>pipe; timeout 5 cat <&3 >/dev/null "
-                "2>&1 & sleep 0.5")};
+                "2>&1 & sleep 1")};
 }
 
 BOOST_AUTO_TEST_CASE(off_cpu_tells_who_sleeps_until_the_end) {
@@ -495,6 +497,37 @@ BOOST_AUTO_TEST_CASE(block_io_counts_the_requests_of_a_device,
     record.insert(record.end(), writes.begin(), writes.end());
     BOOST_TEST(test::gpufs(record).status == 0);
     check(Told(test::gpufs({"run", "block-io", "min_us=0", "--json", "-i", file.path()})));
+}
+
+// A group of cgroup v1 with a limit for what is written to a device; the destructor takes it away.
+class WriteLimit {
+public:
+    explicit WriteLimit(const std::string& name) {
+        test::shell(cat("mkdir -p ", folder(), " && echo $(cat /sys/block/", name, "/dev) 40960 >",
+                        folder(), "/blkio.throttle.write_bps_device"));
+    }
+    ~WriteLimit() { test::shell(cat("rmdir ", folder())); }
+    static std::string folder() { return "/sys/fs/cgroup/blkio/gpufs-test"; }
+};
+
+// Of what a limit delays a worker of the kernel is the first that any event is of.
+BOOST_AUTO_TEST_CASE(block_io_knows_or_counts_requests_of_a_command_that_a_limit_delays,
+                     *ut::precondition(has_loop_devices)) {
+    if (!file_exists("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device"))
+        return test::skip("needs limits of cgroup v1");
+    const LoopDevice device;
+    const WriteLimit limit(device.name());
+    const Told told({"block-io"}, {"sh", "-c",
+                                   cat("echo $$ >", WriteLimit::folder(),
+                                       "/cgroup.procs; exec dd if=/dev/zero of=", device.path(),
+                                       " bs=4096 count=20 oflag=direct")});
+    const auto count = [&](const std::string& map) {
+        return told.sum(map, {{"dev", device.name()}, {"op", "WS"}}, "count");
+    };
+    BOOST_TEST(count("took_us") + count("others") == 20);
+    const bool has_kprobes = file_exists("/sys/kernel/tracing/kprobe_events");
+    BOOST_TEST((count("others") == 0) == has_kprobes);
+    BOOST_TEST(has(told.err(), "a limit of its cgroup delays") == !has_kprobes, told.err());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

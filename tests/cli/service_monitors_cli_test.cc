@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(fs_slow_tells_operations_that_have_not_ended,
     const std::vector<std::string> work = {
         "sh", "-c",
         cat("cd ", folder.path().string(),
-            " && { [ -p pipe ] || mkfifo pipe; }; timeout 5 cat pipe >/dev/null 2>&1 & sleep 0.5")};
+            " && { [ -p pipe ] || mkfifo pipe; }; timeout 5 cat pipe >/dev/null 2>&1 & sleep 1")};
     const Told told({"fs-slow"}, work);
     const Json open = only(told.rows("left", {}));
     BOOST_TEST(open["key"]["comm"].text == "cat");
