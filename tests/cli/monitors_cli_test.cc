@@ -14,8 +14,11 @@
 
 #include "base/cat.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "support/needs.h"
+#include "support/skip.h"
 #include "support/temp_file.h"
+#include "support/temp_folder.h"
 #include "support/told.h"
 
 namespace ut = boost::unit_test;
@@ -280,6 +283,69 @@ BOOST_AUTO_TEST_CASE(off_cpu_adds_up_what_a_task_sleeps) {
     BOOST_TEST(long_ones <= std::chrono::duration_cast<std::chrono::microseconds>(lasted).count());
 }
 
+// A shell's work: in the background, cat reads a pipe that nobody writes to; after a second
+// the shell ends, and cat lives on for some seconds.
+std::vector<std::string> reads_an_empty_pipe(const test::TempFolder& folder) {
+    return {"sh", "-c",
+            cat("cd ", folder.path().string(),
+                " && { [ -p pipe ] || mkfifo pipe; } && exec 3<>pipe; timeout 5 cat <&3 >/dev/null "
+                "2>&1 & sleep 1")};
+}
+
+BOOST_AUTO_TEST_CASE(off_cpu_tells_who_sleeps_until_the_end) {
+    const test::TempFolder folder;
+    const auto work = reads_an_empty_pipe(folder);
+    const Told told({"off-cpu"}, work);
+    BOOST_TEST(told.sum("left", {{"comm", "cat"}}, "count") == 1);
+    BOOST_TEST(told.sum("left", {{"comm", "cat"}}, "max") >= 300'000);
+    BOOST_TEST(told.rows("left", {{"comm", "sh"}}).empty());
+    const Told long_ones({"off-cpu", "min_us=1h"}, work);
+    BOOST_TEST(long_ones.rows("left", {}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(syscalls_tells_calls_that_have_not_ended) {
+    const test::TempFolder folder;
+    const Told told({"syscalls"}, reads_an_empty_pipe(folder));
+    const Json read = test::only(told.rows("left", {{"comm", "cat"}}));
+    BOOST_TEST(read["key"]["call"].text == "read");
+    BOOST_TEST(read["key"]["pid"].number() > 0);
+    BOOST_TEST(read["max"].number() >= 300'000'000);
+    BOOST_TEST(told.rows("left", {{"comm", "sh"}}).empty());  // it has ended, in exit_group
+}
+
+BOOST_AUTO_TEST_CASE(over_a_recording_what_has_not_ended_is_told_where_ends_of_threads_are) {
+    const test::TempFolder folder;
+    const auto told_with = [&](const std::string& events) {
+        const std::string file = folder.file("file.dat");
+        std::vector<std::string> record{"record", "-e", events, "-o", file, "--all", "--"};
+        for (const std::string& word : reads_an_empty_pipe(folder)) record.push_back(word);
+        BOOST_TEST(test::gpufs(record).status == 0);
+        return Told(test::gpufs({"run", "syscalls", "--json", "-i", file}));
+    };
+    const Told::Wanted read{{"comm", "cat"}, {"call", "read"}};
+    const Told with = told_with("raw_syscalls,sched:sched_process_exit");
+    BOOST_TEST(with.sum("left", read, "count") == 1);
+    BOOST_TEST(with.rows("left", {{"call", "exit_group"}}).empty());
+    BOOST_TEST(told_with("raw_syscalls").rows("left", {}).empty());
+}
+
+// Of two tasks with fixed priorities on one CPU the lower one gets none, whatever the kernel leaves
+// to the others.
+BOOST_AUTO_TEST_CASE(sched_wait_tells_who_has_not_run_yet, *ut::precondition(test::has_two_cpus)) {
+    const test::TempFolder folder;
+    const std::vector<std::string> work = {
+        "sh", "-c",
+        cat("cd ", folder.path().string(),
+            "; taskset -c 0 timeout 20 chrt -f 50 taskset -c 1 sh -c 'echo $$ >pid; "
+            "while :; do :; done' >/dev/null 2>&1 & until [ -s pid ]; do sleep 0.1; done; "
+            "taskset -c 0 chrt -f 10 taskset -c 1 true >/dev/null 2>&1 & taskset -c 0 sleep 1")};
+    const Told told({"sched-wait"}, work);
+    BOOST_TEST(folder.run("kill $(cat $D/pid)"));
+    const Json starved = test::only(told.rows("left", {{"comm", "taskset"}}));
+    BOOST_TEST(starved["max"].number() >= 300'000);
+    BOOST_TEST(starved["key"]["tid"].number() > 0);
+}
+
 BOOST_AUTO_TEST_CASE(sched_wait_sees_who_shares_a_cpu_waiting) {
     const Told told({"sched-wait", "min_us=500us"}, work({"spin", "100", "2"}));
     BOOST_TEST(told.rows("wait_us", {}).size() == 1u);  // the first report is the total
@@ -431,6 +497,37 @@ BOOST_AUTO_TEST_CASE(block_io_counts_the_requests_of_a_device,
     record.insert(record.end(), writes.begin(), writes.end());
     BOOST_TEST(test::gpufs(record).status == 0);
     check(Told(test::gpufs({"run", "block-io", "min_us=0", "--json", "-i", file.path()})));
+}
+
+// A group of cgroup v1 with a limit for what is written to a device; the destructor takes it away.
+class WriteLimit {
+public:
+    explicit WriteLimit(const std::string& name) {
+        test::shell(cat("mkdir -p ", folder(), " && echo $(cat /sys/block/", name, "/dev) 40960 >",
+                        folder(), "/blkio.throttle.write_bps_device"));
+    }
+    ~WriteLimit() { test::shell(cat("rmdir ", folder())); }
+    static std::string folder() { return "/sys/fs/cgroup/blkio/gpufs-test"; }
+};
+
+// Of what a limit delays a worker of the kernel is the first that any event is of.
+BOOST_AUTO_TEST_CASE(block_io_knows_or_counts_requests_of_a_command_that_a_limit_delays,
+                     *ut::precondition(has_loop_devices)) {
+    if (!file_exists("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device"))
+        return test::skip("needs limits of cgroup v1");
+    const LoopDevice device;
+    const WriteLimit limit(device.name());
+    const Told told({"block-io"}, {"sh", "-c",
+                                   cat("echo $$ >", WriteLimit::folder(),
+                                       "/cgroup.procs; exec dd if=/dev/zero of=", device.path(),
+                                       " bs=4096 count=20 oflag=direct")});
+    const auto count = [&](const std::string& map) {
+        return told.sum(map, {{"dev", device.name()}, {"op", "WS"}}, "count");
+    };
+    BOOST_TEST(count("took_us") + count("others") == 20);
+    const bool has_kprobes = file_exists("/sys/kernel/tracing/kprobe_events");
+    BOOST_TEST((count("others") == 0) == has_kprobes);
+    BOOST_TEST(has(told.err(), "a limit of its cgroup delays") == !has_kprobes, told.err());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -119,6 +119,18 @@ BOOST_AUTO_TEST_CASE(leaks_tells_what_is_not_freed_by_stack) {
     BOOST_TEST(left_by(told, "mremap ") == (Left{1, 2 << 20}));
 }
 
+BOOST_AUTO_TEST_CASE(leaks_knows_mappings_that_are_given_back_in_parts) {
+    const Told told = told_of_work({"leaks"}, {"unmap"});
+    BOOST_TEST(left_by(told, "::aligns_a_mapping ") == (Left{1, 4 << 20}));
+    BOOST_TEST(left_by(told, "::gives_a_tail_back ") == (Left{1, 4096}));
+    BOOST_TEST(left_by(told, "::gives_neighbours_back_at_once ") == Left{});
+    BOOST_TEST(left_by(told, "::gives_parts_of_neighbours_back_at_once ") == (Left{2, 2 << 20}));
+    BOOST_TEST(left_by(told, "::moves_a_part ") == (Left{2, 5 << 20}));
+    BOOST_TEST(left_by(told, "::cannot_move_a_part ") == (Left{2, 4 << 20}));
+    BOOST_TEST(left_by(told, "::maps_over_another ") == (Left{1, 1 << 20}));
+    BOOST_TEST(told.lost() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(leaks_tells_only_what_is_old_where_asked) {
     const Told told = told_of_work({"leaks", "older=1h"}, {"allocate", "1"});
     BOOST_TEST(told.rows("left", {}).empty());
@@ -318,6 +330,23 @@ BOOST_AUTO_TEST_CASE(fs_slow_leaves_pipes_out_and_tells_what_is_not_there,
     BOOST_TEST(
         told.records("slow", {{"comm", "dd"}, {"file", "/no/such"}, {"error", "ENOENT"}}).size() ==
         1);
+}
+
+// Nobody writes to the pipe, so its open lasts.
+BOOST_AUTO_TEST_CASE(fs_slow_tells_operations_that_have_not_ended,
+                     *ut::precondition(test::lacks_file{"kprobe_events"})) {
+    const test::TempFolder folder;
+    const std::vector<std::string> work = {
+        "sh", "-c",
+        cat("cd ", folder.path().string(),
+            " && { [ -p pipe ] || mkfifo pipe; }; timeout 5 cat pipe >/dev/null 2>&1 & sleep 1")};
+    const Told told({"fs-slow"}, work);
+    const Json open = only(told.rows("left", {}));
+    BOOST_TEST(open["key"]["comm"].text == "cat");
+    BOOST_TEST(open["key"]["op"].text == "open");
+    BOOST_TEST(open["max"].number() >= 300'000);
+    const Told long_ones({"fs-slow", "min_us=1h"}, work);
+    BOOST_TEST(long_ones.rows("left", {}).empty());
 }
 
 BOOST_AUTO_TEST_CASE(fs_slow_tells_operations_by_the_functions_of_a_file_system,

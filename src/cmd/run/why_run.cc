@@ -213,7 +213,7 @@ int run_recorded(Context& ctx, const std::vector<int>& pids, const RunChoices& c
     printer.print_losses(losses);
     for (const int pid : printer.missing(pids))
         ctx.err.line(cat("no record here is of process ", pid));
-    for (const std::string& note : replay.notes()) ctx.err.line(note);
+    for (const std::string& note : replay.recording_notes()) ctx.err.line(note);
     return loop.exit_status(status_of(choices.strict, losses));
 }
 

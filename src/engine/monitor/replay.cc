@@ -333,12 +333,17 @@ LossLedger Replay::losses() const {
 
 std::vector<std::string> Replay::notes() const {
     std::vector<std::string> notes = prepared_->notes();
-    for (std::string& note : file_.notes()) notes.push_back(std::move(note));
     for (const auto& loaded : loaded_)
         if (was_read_to_end() && loaded->how.site.event && loaded->hits == 0 &&
             !loaded->how.site.target->has_glob)
             notes.push_back(cat(loaded->how.site.program->name, ": the recording has no record of ",
                                 loaded->how.site.event->full_name()));
+    for (std::string& note : recording_notes()) notes.push_back(std::move(note));
+    return notes;
+}
+
+std::vector<std::string> Replay::recording_notes() const {
+    std::vector<std::string> notes = file_.notes();
     for (std::size_t i = 0; i < kGapTexts.size(); ++i)
         if (world_.misses[i] != 0)
             notes.push_back(cat(kGapTexts[i], ": asked ", times(world_.misses[i])));

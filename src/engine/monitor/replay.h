@@ -65,6 +65,8 @@ public:
     LossLedger losses() const;
     // Sentences about what the recording does not contain; to be printed at the end.
     std::vector<std::string> notes() const;
+    // Of these, what is not about programs: for a text whose cautions say what it cannot tell.
+    std::vector<std::string> recording_notes() const;
 
 private:
     using Kind = ProbeTarget::Kind;

@@ -45,11 +45,9 @@ public:
                 continue;
             }
             for (const auto& alternatives : probe.targets) add(probe, alternatives);
-            if (found_.sites.size() == before)
-                tell_missing(probe);
-            else
-                has_places_.insert(probe.name);
+            if (found_.sites.size() != before) has_places_.insert(probe.name);
         }
+        tell_missing();
         for (const LeftOut& one : left_out_) leave_out(one);
         mistakes_.throw_if_any();
         if (found_.sites.empty() && !left_out_.empty()) throw UsageError("No probes to attach");
@@ -155,10 +153,16 @@ private:
         return is_there ? std::string() : events.hint(target.name);
     }
 
-    // What the text says of a program that is left out.
-    void tell_missing(const ProbeProgram& probe) {
+    // What the text says of programs that are left out because their targets are not there.
+    void tell_missing() {
+        const auto is_missing = [&](const std::string& name) {
+            const auto probe = std::ranges::find(program_.programs, name, &ProbeProgram::name);
+            return probe != program_.programs.end() && !has_places_.contains(name) &&
+                   !has_places_.contains(probe->unless);
+        };
         for (const Caution& caution : program_.cautions)
-            if (caution.event.empty() && caution.program == probe.name)
+            if (is_missing(caution.missing) &&
+                (caution.program.empty() || has_places_.contains(caution.program)))
                 found_.cautions.push_back(caution.text);
     }
 

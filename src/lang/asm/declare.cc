@@ -246,11 +246,13 @@ void DeclarationParser::enumeration() {
     work_.enums.emplace(name.text, std::move(words));
 }
 
-// .caution SYSTEM:EVENT [in PROGRAM] [on "RELEASE"] "TEXT", or .caution without PROGRAM "TEXT"
+// .caution SYSTEM:EVENT [in PROGRAM] [on "RELEASE"] "TEXT", or
+// .caution without PROGRAM [in PROGRAM] "TEXT"
 void DeclarationParser::caution() {
     Caution made;
     if (tokens_.accept("without")) {
-        made.program = program_name();
+        made.missing = program_name();
+        if (tokens_.accept("in")) made.program = program_name();
         made.text = text("what to tell, in quotes");
         return program().cautions.push_back(std::move(made));
     }

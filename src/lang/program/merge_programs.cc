@@ -95,7 +95,8 @@ public:
         }
         for (Report& one : program_.reports) maps_.rename(one.map);
         for (Caution& one : program_.cautions)
-            if (!one.program.empty()) one.program = cat(program_.name, '.', one.program);
+            for (std::string* name : {&one.missing, &one.program})
+                if (!name->empty()) *name = cat(program_.name, '.', *name);
         for (Subprogram& one : program_.subprograms) {
             functions_.rename(one.name);
             rename_code(one.code);

@@ -152,6 +152,7 @@ struct Report {
 // printed when the program, an optional one, has no place at all.
 struct Caution {
     std::string event;    // "sched:sched_switch"; empty: none
+    std::string missing;  // a program that has no place; empty: none
     std::string program;  // only where this one is attached; empty: any
     std::string release;  // a shell pattern for the release of uname(2); empty: the event is used
                           // everywhere

@@ -307,6 +307,9 @@ BOOST_AUTO_TEST_CASE(a_recorded_process_is_told_to_the_nanosecond) {
     BOOST_TEST(told.of("blocked") == 758'769'438 - 756'703'978);
     BOOST_TEST(has(ended.err, "no events of fences here: waits for GPUs are told as blocked\n"),
                ended.err);
+    BOOST_TEST(has(ended.err, "a thread is told from its first event on\n"), ended.err);
+    BOOST_TEST(!has(ended.err, "dma_fence_init"), ended.err);  // one line for all of fences
+    BOOST_TEST(!has(ended.err, "left out"), ended.err);
 }
 
 const std::vector<std::string> kBehind = {

@@ -42,6 +42,21 @@ BOOST_AUTO_TEST_CASE(a_caution_is_told_where_its_event_is_used) {
     BOOST_TEST(found.notes.empty());
 }
 
+// Of what is missing that is told which matters to what is there.
+BOOST_AUTO_TEST_CASE(a_caution_can_be_for_what_another_program_misses) {
+    const Program program = assemble(
+        {"t.bpf", program_with(".caution without gone in p \"of use\"\n"
+                               ".caution without gone in other \"of no use\"\n"
+                               ".caution without p \"there\"\n"
+                               ".prog gone optional tracepoint sched:no_such\n  exit 0\n"
+                               ".prog other optional tracepoint sched:no_such\n  exit 0\n")},
+        {});
+    KernelFacts debian = machine();
+    LibraryFiles libraries;
+    BOOST_TEST(find_probe_sites(program, debian, libraries).cautions == Texts{"of use"},
+               boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(an_event_is_left_alone_on_the_releases_that_a_caution_names) {
     const Program program =
         assemble({"t.bpf", program_with(cat(".caution sched:sched_wakeup on \"", running_release(),

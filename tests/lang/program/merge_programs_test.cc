@@ -151,11 +151,13 @@ BOOST_AUTO_TEST_CASE(what_walks_a_map_or_warns_of_a_program_finds_it_under_its_n
         merge_programs({one("drm"), program("own",
                                             ".map jobs hash key u32, value u32, max 8\n"
                                             ".caution a:b in left \"text\"\n"
+                                            ".caution without left in left \"text\"\n"
                                             ".prog left each jobs\n r0 = 0\n exit\n")});
     BOOST_TEST(merged.programs[1].name == "own.left");
     BOOST_TEST(merged.programs[1].targets[0][0].name == "own.jobs");
     BOOST_TEST(merged.find_map("own.jobs") != nullptr);
     BOOST_TEST(merged.cautions.back().program == "own.left");
+    BOOST_TEST(merged.cautions.back().missing == "own.left");
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_still_shown_where_they_were_written) {

@@ -134,6 +134,72 @@ void allocate(const works::Numbers& numbers) {
     maps_and_unmaps();
 }
 
+// Mappings that are given back, moved and replaced in parts. Each function says what it leaves.
+constexpr std::size_t kMiB = 1 << 20;
+char* maps_bytes(std::size_t bytes, char* at = nullptr, int protection = PROT_READ | PROT_WRITE) {
+    void* got =
+        ::mmap(at, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+    works::check(got != MAP_FAILED, "mmap");
+    return static_cast<char*>(got);
+}
+void unmaps(char* at, std::size_t bytes) {
+    works::check(::munmap(at, bytes) == 0, "munmap");
+}
+// A place where nothing is; `number` makes it another one.
+char* place_of_its_own(std::size_t number) {
+    return reinterpret_cast<char*>((32ULL << 40) + (number << 32));
+}
+
+[[gnu::noinline]] void aligns_a_mapping() {  // 4 MiB
+    char* at = maps_bytes(8 * kMiB, place_of_its_own(0) + kMiB);
+    char* aligned = place_of_its_own(0) + 4 * kMiB;
+    unmaps(at, static_cast<std::size_t>(aligned - at));
+    unmaps(aligned + 4 * kMiB, kMiB);
+    kept = aligned;
+}
+[[gnu::noinline]] void gives_a_tail_back() {  // 4 KiB
+    char* at = maps_bytes(16 * kMiB);
+    unmaps(at + 4096, 16 * kMiB - 4096);
+    kept = at;
+}
+[[gnu::noinline]] void gives_neighbours_back_at_once() {  // nothing
+    char* at = maps_bytes(32 * kMiB, place_of_its_own(1));
+    maps_bytes(32 * kMiB, at + 32 * kMiB);
+    unmaps(at, 64 * kMiB);
+}
+[[gnu::noinline]] void gives_parts_of_neighbours_back_at_once() {  // 1 MiB of each pair
+    char* at = maps_bytes(2 * kMiB, place_of_its_own(2));
+    maps_bytes(2 * kMiB, at + 2 * kMiB);
+    unmaps(at + kMiB, 3 * kMiB);
+    char* other = maps_bytes(2 * kMiB, place_of_its_own(6));
+    maps_bytes(2 * kMiB, other + 2 * kMiB);
+    unmaps(other, 3 * kMiB);
+    kept = at;
+}
+[[gnu::noinline]] void moves_a_part() {  // 3 MiB, and the 2 MiB that it becomes
+    char* at = maps_bytes(4 * kMiB, place_of_its_own(3));
+    kept = ::mremap(at, kMiB, 2 * kMiB, MREMAP_MAYMOVE);
+}
+[[gnu::noinline]] void cannot_move_a_part() {  // 4 MiB
+    char* at = maps_bytes(4 * kMiB, place_of_its_own(4));
+    kept = ::mremap(at + 3 * kMiB, kMiB, 1ULL << 60, MREMAP_MAYMOVE);
+}
+[[gnu::noinline]] void maps_over_another() {  // 1 MiB
+    char* at = maps_bytes(2 * kMiB, place_of_its_own(5));
+    maps_bytes(kMiB, at, PROT_NONE);
+    maps_bytes(kMiB, at + kMiB);
+}
+
+void unmap(const works::Numbers&) {
+    aligns_a_mapping();
+    gives_a_tail_back();
+    gives_neighbours_back_at_once();
+    gives_parts_of_neighbours_back_at_once();
+    moves_a_part();
+    cannot_move_a_part();
+    maps_over_another();
+}
+
 // Descriptors that stay open, and some that do not, each in a function of its own, too.
 [[gnu::noinline]] int opens(int flags = 0) {
     const int fd = ::open("/dev/null", O_RDONLY | flags);
@@ -392,6 +458,7 @@ void serve(const works::Numbers&) {
 
 int main(int argc, char** argv) {
     return works::run_main({{"allocate", {1, allocate}},
+                            {"unmap", {0, unmap}},
                             {"descriptors", {1, descriptors}},
                             {"fight", {1, fight}},
                             {"deadlock", {1, deadlock}},
