@@ -135,12 +135,19 @@ void allocate(const works::Numbers& numbers) {
 }
 
 // Mappings that are given back, moved and replaced in parts. Each function says what it leaves.
+// What calls the kernel is in functions of its own: who calls a function without a frame may be
+// missing in a stack.
 constexpr std::size_t kMiB = 1 << 20;
-char* maps_bytes(std::size_t bytes, char* at = nullptr, int protection = PROT_READ | PROT_WRITE) {
+[[gnu::noinline]] char* maps_bytes(std::size_t bytes, char* at = nullptr,
+                                   int protection = PROT_READ | PROT_WRITE) {
     void* got =
         ::mmap(at, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
     works::check(got != MAP_FAILED, "mmap");
     return static_cast<char*>(got);
+}
+[[gnu::noinline]] void remaps_bytes(char* at, std::size_t bytes, bool is_possible) {
+    kept = ::mremap(at, kMiB, bytes, MREMAP_MAYMOVE);
+    works::check((kept != MAP_FAILED) == is_possible, "mremap");
 }
 void unmaps(char* at, std::size_t bytes) {
     works::check(::munmap(at, bytes) == 0, "munmap");
@@ -178,11 +185,13 @@ char* place_of_its_own(std::size_t number) {
 }
 [[gnu::noinline]] void moves_a_part() {  // 3 MiB, and the 2 MiB that it becomes
     char* at = maps_bytes(4 * kMiB, place_of_its_own(3));
-    kept = ::mremap(at, kMiB, 2 * kMiB, MREMAP_MAYMOVE);
+    remaps_bytes(at, 2 * kMiB, true);
+    kept = at;
 }
 [[gnu::noinline]] void cannot_move_a_part() {  // 4 MiB
     char* at = maps_bytes(4 * kMiB, place_of_its_own(4));
-    kept = ::mremap(at + 3 * kMiB, kMiB, 1ULL << 60, MREMAP_MAYMOVE);
+    remaps_bytes(at + 3 * kMiB, 1ULL << 60, false);
+    kept = at;
 }
 [[gnu::noinline]] void maps_over_another() {  // 1 MiB
     char* at = maps_bytes(2 * kMiB, place_of_its_own(5));
