@@ -251,31 +251,54 @@ BOOST_AUTO_TEST_CASE(a_heat_map_of_a_recording_has_its_times) {
 constexpr const char* kJobs = "tests/data/trace_dat/drm-6.17.dat";
 const std::vector<std::string> kPlotted = {"watch", "drm", "-i", kJobs, "--plot"};
 
-// The heat map, from its title on.
+// The heat maps, from the title of the first on.
 std::string plotted_in(std::string text) {
     std::erase(text, '\r');
-    return text.substr(std::min(text.size(), text.find("All jobs, by time\n")));
+    return text.substr(std::min(text.size(), text.find("All jobs: submit to run, by time\n")));
 }
 
 BOOST_AUTO_TEST_CASE(a_plot_in_a_pipe_is_plain_and_80_columns_wide) {
     const Ended ran = test::gpufs(kPlotted);
     BOOST_TEST(ran.status == 0, ran.err);
     BOOST_TEST(plotted_in(ran.out) ==
-               "All jobs, by time\n"
-               "65.5 ms |                                                                    - |\n"
-               "32.7 ms |                 -.  -.  -.  -.                                   --  |\n"
-               "16.3 ms |               + ..+ ..+ ..+ ..                                 -    -|\n"
+               "All jobs: submit to run, by time\n"
+               "32.7 ms |                 .   .   .   .                                        |\n"
+               "16.3 ms |               .   .   .   .                                          |\n"
                "8.19 ms |                                                                      |\n"
                "4.09 ms |                                                                      |\n"
-               "2.04 ms |                                        @@@@@@@ @@@@@          +      |\n"
+               "2.04 ms |                                                               @      |\n"
                "1.02 ms |                                          .      .             .      |\n"
-               " 512 us |              .   .                     +.- +.  -  ++                 |\n"
-               " 256 us |                      .   .              - + -++  +                   |\n"
+               " 512 us |              .   .                     @.+ @.  +  @@                 |\n"
+               " 256 us |                      .   .              + @ +@@  @                   |\n"
                " 128 us |                                                                    . |\n"
                "        |0                   |315.5 ms           |631.0 ms           |946.5 ms\n"
-               "  count |              .- --- --- --- -:         @@@@@@@-@#@@@          =: ::-:|\n"
-               "from 15.795585; a column is 15.7 ms, with at most 9\n"
-               "a cell has 1 to 6, by rank: .:-=+*#@\n");
+               "  count |              :: ::: ::: ::: :          ********=:***          @    : |\n"
+               "from 15.795585; a column is 15.7 ms, with at most 4\n"
+               "a cell has 1 to 3, by rank: .:-=+*#@\n"
+               "\n"
+               "All jobs: run to done, by time\n"
+               "65.5 ms |                                                                    . |\n"
+               "32.7 ms |                                                                  ..  |\n"
+               "16.3 ms |               . ... ... ... ..                                 .    .|\n"
+               "8.19 ms |                                                                      |\n"
+               "4.09 ms |                                                                      |\n"
+               "2.04 ms |                                        @@@@@@@ @@@@@                 |\n"
+               "        |0                   |315.5 ms           |631.0 ms           |946.5 ms\n"
+               "  count |               - --- --- --- --         @@@@@@@ @@@@@           - ----|\n"
+               "from 15.795585; a column is 15.7 ms, with at most 3\n"
+               "a cell has 1 to 3, by rank: .:-=+*#@\n"
+               "\n"
+               "All jobs: submit to done, by time\n"
+               "65.5 ms |                                                                    . |\n"
+               "32.7 ms |                 ..  ..  ..  ..                                   ..  |\n"
+               "16.3 ms |               .   .   .   .                                    .    .|\n"
+               "8.19 ms |                                                                      |\n"
+               "4.09 ms |                                                                      |\n"
+               "2.04 ms |                                        @@@@@@@ @@@@@                 |\n"
+               "        |0                   |315.5 ms           |631.0 ms           |946.5 ms\n"
+               "  count |               - --- --- --- --         @@@@@@@ @@@@@           - ----|\n"
+               "from 15.795585; a column is 15.7 ms, with at most 3\n"
+               "a cell has 1 to 3, by rank: .:-=+*#@\n");
     BOOST_TEST(has(ran.out, "MAX  SHAPE\n"), ran.out);
     BOOST_TEST(has(ran.out, "SHAPE is from 128 us to 131.0 ms\n"), ran.out);
     // What is not drawn is the same.
@@ -305,8 +328,9 @@ BOOST_AUTO_TEST_CASE(a_plot_on_a_terminal_has_blocks_and_colours_where_that_has_
     for (const std::string& text : {ascii, blocks, std::regex_replace(coloured, colour, "")})
         for (const std::string_view line : lines_of(text))
             if (line.find('|') != line.npos) BOOST_TEST(columns_of(trim(line)) <= 80u, line);
+    // Eight marks in the legend of each map, not four.
     BOOST_TEST(std::regex_replace(plotted_in(coloured), colour, "").size() ==
-               plotted_in(blocks).size() + 4 * std::string("█").size());
+               plotted_in(blocks).size() + 3 * 4 * std::string("█").size());
 }
 
 BOOST_AUTO_TEST_CASE(a_plot_has_all_intervals) {
@@ -314,6 +338,56 @@ BOOST_AUTO_TEST_CASE(a_plot_has_all_intervals) {
     args.insert(args.end(), {"--interval", "100ms"});
     const std::string text = plotted_in(test::gpufs(args).out);
     BOOST_TEST((has(text, "\n   count |") || has(text, "\n  count |")), text);
+}
+
+// By the panel's heading, how many values its cells have.
+std::map<std::string, std::uint64_t> panels_in(const std::string& svg) {
+    const std::regex heading("class=\"heading\"[^>]*>([^<]*)<");
+    std::map<std::string, std::uint64_t> panels;
+    for (std::sregex_iterator at(svg.begin(), svg.end(), heading), end; at != end;) {
+        const std::string title = (*at)[1];
+        const auto from = static_cast<std::size_t>(at->position());
+        const auto to = ++at == end ? svg.size() : static_cast<std::size_t>(at->position());
+        panels[title] += cells_in(svg.substr(from, to - from));
+    }
+    return panels;
+}
+
+BOOST_AUTO_TEST_CASE(each_step_of_jobs_has_a_map_of_its_own) {
+    struct Drawn {
+        const char *monitor, *recording, *title;
+    };
+    const Drawn all[] = {{"drm", "drm-5.10", "All jobs"},
+                         {"drm", "drm-6.17", "All jobs"},
+                         {"amdgpu", "amdgpu-6.12", "All jobs"},
+                         {"i915", "i915-7.3", "All requests"},
+                         {"xe", "xe-7.3", "All jobs"}};
+    const TempFolder folder;
+    const std::string svg = (folder / "a.svg").string();
+    const std::regex row("\"step\":\"([^\"]*)\"},\"count\":(\\d+)");
+    for (const Drawn& drawn : all) {
+        std::vector<std::string> args = {
+            "watch",  drawn.monitor, "-i",    cat("tests/data/trace_dat/", drawn.recording, ".dat"),
+            "--heat", svg,           "--json"};
+        for (const bool in_intervals : {false, true}) {
+            const Ended ran = test::gpufs(args);
+            BOOST_TEST(ran.status == 0, ran.err);
+            std::map<std::string, std::uint64_t> counted;
+            for (const std::string_view line : lines_of(ran.out)) {
+                if (!has(std::string(line), cat("\"title\":\"", drawn.title, "\""))) continue;
+                const std::string text(line);
+                for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at)
+                    counted[cat(drawn.title, ": ", (*at)[1].str())] += std::stoull((*at)[2]);
+            }
+            std::map<std::string, std::uint64_t> panels = panels_in(read_file(svg));
+            std::erase_if(panels, [&](const auto& panel) {
+                return panel.first.compare(0, std::string(drawn.title).size(), drawn.title) != 0;
+            });
+            BOOST_TEST(counted.size() > 1, drawn.recording);
+            BOOST_TEST((panels == counted), cat(drawn.recording, in_intervals ? " by time" : ""));
+            args.insert(args.end(), {"--interval", "50ms"});
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_and_a_map_of_one_run_are_two_files) {

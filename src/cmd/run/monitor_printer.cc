@@ -184,9 +184,10 @@ void MonitorPrinter::draw(const Taken& taken, std::uint64_t now_ns) {
     if (!form_.pictures) return;
     form_.pictures->add(*taken.map, taken.reports, taken.entries, values_);
     if (form_.intervals)
-        form_.pictures->add_column(*taken.map, taken.entries, interval_begin_ns_, now_ns);
+        form_.pictures->add_column(*taken.map, taken.reports, taken.entries, interval_begin_ns_,
+                                   now_ns);
     else
-        form_.pictures->sample(*taken.map, taken.entries, now_ns);
+        form_.pictures->sample(*taken.map, taken.reports, taken.entries, now_ns);
 }
 
 void MonitorPrinter::begin_run(std::uint64_t now_ns) {
@@ -198,7 +199,8 @@ void MonitorPrinter::sample(std::uint64_t moment_ns, std::uint64_t now_ns) {
     if (!form_.pictures || !form_.pictures->wants_sample(now_ns)) return;
     for (const MapDeclaration* map : reported_maps(running_.program()))
         if (map->aggregation.is_histogram())
-            form_.pictures->sample(*map, maps_.read(map->name), moment_ns);
+            form_.pictures->sample(*map, reports_of(running_.program(), *map),
+                                   maps_.read(map->name), moment_ns);
     form_.pictures->pass_time(now_ns);
 }
 

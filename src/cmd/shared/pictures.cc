@@ -20,28 +20,6 @@
 #include "view/report/report_text.h"
 
 namespace gpufs {
-namespace {
-
-HeatMap::Counts counts_of(const MapEntries& entries) {
-    HeatMap::Counts counts;
-    for (const MapEntry& entry : entries)
-        for (const HistogramBucket& bucket : entry.buckets) counts[bucket.number] += bucket.count;
-    return counts;
-}
-
-// What was counted between two samples; where the map was emptied, since then.
-HeatMap::Counts added_since(const HeatMap::Counts& before, const HeatMap::Counts& now) {
-    HeatMap::Counts added;
-    for (const auto& [bucket, count] : now) {
-        const auto old = before.find(bucket);
-        const std::uint64_t had = old == before.end() ? 0 : old->second;
-        if (const std::uint64_t more = count >= had ? count - had : count; more != 0)
-            added[bucket] = more;
-    }
-    return added;
-}
-
-}  // namespace
 
 void add_picture_options(Options& options, PictureChoices& choices) {
     options.value("flame", choices.flame, "FILE", "draw stacks as a flame graph, an SVG file")
@@ -103,7 +81,7 @@ Pictures::Pictures(const PictureChoices& choices, std::string name)
 }
 
 void Pictures::begin(std::uint64_t now_ns, TimeText time_text) {
-    begin_ns_ = now_ns;
+    heats_.begin(now_ns);
     time_text_ = std::move(time_text);
 }
 
@@ -118,20 +96,8 @@ FlamePanel& Pictures::flames_of(const MapDeclaration& map, const Report& report)
     return panel;
 }
 
-HeatPanel& Pictures::heat_of(const MapDeclaration& map) {
-    const auto known = std::ranges::find(heat_maps_, map.name);
-    if (known != heat_maps_.end())
-        return heats_[static_cast<std::size_t>(known - heat_maps_.begin())];
-    heat_maps_.push_back(map.name);
-    const std::string unit =
-        map.value.members.empty() ? std::string() : map.value.members[0].type.unit;
-    heats_.push_back({map.name, unit, HeatMap(map.aggregation)});
-    return heats_.back();
-}
-
 void Pictures::add(const MapDeclaration& map, const std::vector<Report>& reports,
                    const MapEntries& entries, ValueWriter& values) {
-    if (!reports.empty()) titles_.try_emplace(map.name, reports.front().title);
     for (const Report& report : reports)
         if (page_) add_report(map, report, entries, values);
     if (!flame_) return;
@@ -171,30 +137,15 @@ void Pictures::set_recording(std::string path, Fd kept) {
     kept_ = std::move(kept);
 }
 
-void Pictures::add_column(const MapDeclaration& map, const MapEntries& entries,
-                          std::uint64_t from_ns, std::uint64_t to_ns) {
-    if (!has_heats() || !map.aggregation.is_histogram()) return;
-    heat_of(map).map.add(from_ns, to_ns, counts_of(entries));
+void Pictures::add_column(const MapDeclaration& map, const std::vector<Report>& reports,
+                          const MapEntries& entries, std::uint64_t from_ns, std::uint64_t to_ns) {
+    if (has_heats() && map.aggregation.is_histogram())
+        heats_.add(map, reports, entries, from_ns, to_ns);
 }
 
-void Pictures::sample(const MapDeclaration& map, const MapEntries& entries, std::uint64_t now_ns) {
-    if (!has_heats() || !map.aggregation.is_histogram()) return;
-    Sample& last = samples_.try_emplace(map.name, Sample{{}, begin_ns_}).first->second;
-    Sample now{counts_of(entries), now_ns};
-    heat_of(map).map.add(last.at_ns, now_ns, added_since(last.counts, now.counts));
-    last = std::move(now);
-}
-
-void Pictures::pass_time(std::uint64_t now_ns) {
-    for (auto& [map, sample] : samples_) sample.at_ns = std::max(sample.at_ns, now_ns);
-}
-
-bool Pictures::wants_sample(std::uint64_t now_ns) const {
-    if (!has_heats()) return false;
-    if (samples_.empty()) return true;
-    // All are sampled together.
-    const std::uint64_t since = now_ns - samples_.begin()->second.at_ns;
-    return since >= heats_.front().map.column_ns() / 4 * 3;
+void Pictures::sample(const MapDeclaration& map, const std::vector<Report>& reports,
+                      const MapEntries& entries, std::uint64_t now_ns) {
+    if (has_heats() && map.aggregation.is_histogram()) heats_.sample(map, reports, entries, now_ns);
 }
 
 std::string Pictures::title(const std::vector<std::string>& panels) const {
@@ -242,28 +193,21 @@ std::string Pictures::time_words(std::uint64_t ns) const {
     return time_text_ ? time_text_(ns) : wall_clock_text(ns);
 }
 
-const std::vector<HeatPanel>& Pictures::finished_heats() {
-    std::erase_if(heats_, [](const HeatPanel& panel) { return panel.map.is_empty(); });
-    for (HeatPanel& panel : heats_)
-        if (const auto known = titles_.find(panel.title); known != titles_.end())
-            panel.title = known->second;
-    return heats_;
-}
-
-std::string Pictures::plots(const Screen& screen) {
+std::string Pictures::plots(const Screen& screen) const {
     std::string text;
     if (!choices_.is_plotted) return text;
-    for (const HeatPanel& panel : finished_heats())
+    for (const HeatPanel& panel : heats_.panels())
         text += cat('\n', heat_text(
                               panel, [this](std::uint64_t ns) { return time_words(ns); }, screen));
     return text;
 }
 
 void Pictures::write_heat() {
+    const std::vector<HeatPanel> panels = heats_.panels();
     std::vector<std::string> titles;
-    for (const HeatPanel& panel : finished_heats()) titles.push_back(panel.title);
+    for (const HeatPanel& panel : panels) titles.push_back(panel.title);
     heat_->write(
-        heat_svg(heats_, title(titles), [this](std::uint64_t ns) { return time_words(ns); }));
+        heat_svg(panels, title(titles), [this](std::uint64_t ns) { return time_words(ns); }));
 }
 
 }  // namespace gpufs

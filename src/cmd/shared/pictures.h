@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +18,7 @@
 #include "view/columns.h"
 #include "view/monitor/value_text.h"
 #include "view/pictures/flame_svg.h"
-#include "view/pictures/heat_svg.h"
+#include "view/pictures/heat_panels.h"
 
 namespace gpufs {
 
@@ -66,14 +65,16 @@ public:
     void add(const MapDeclaration& map, const std::vector<Report>& reports,
              const MapEntries& entries, ValueWriter& values);
     // What a histogram counted from a time to another.
-    void add_column(const MapDeclaration& map, const MapEntries& entries, std::uint64_t from_ns,
-                    std::uint64_t to_ns);
+    void add_column(const MapDeclaration& map, const std::vector<Report>& reports,
+                    const MapEntries& entries, std::uint64_t from_ns, std::uint64_t to_ns);
     // Where there are no intervals: what a histogram has counted since the begin.
-    void sample(const MapDeclaration& map, const MapEntries& entries, std::uint64_t now_ns);
+    void sample(const MapDeclaration& map, const std::vector<Report>& reports,
+                const MapEntries& entries, std::uint64_t now_ns);
     // Nothing was counted since the last samples until now.
-    void pass_time(std::uint64_t now_ns);
-    // Samples are due as often as there are to be columns.
-    bool wants_sample(std::uint64_t now_ns) const;
+    void pass_time(std::uint64_t now_ns) { heats_.pass_time(now_ns); }
+    bool wants_sample(std::uint64_t now_ns) const {
+        return has_heats() && heats_.wants_sample(now_ns);
+    }
 
     // A line of a monitor is wanted as JSON, for the page.
     bool wants_lines() const { return page_.has_value(); }
@@ -84,7 +85,7 @@ public:
     void set_recording(std::string path, Fd kept = {});
 
     // The heat maps as text; empty where they are not to be plotted.
-    std::string plots(const Screen& screen);
+    std::string plots(const Screen& screen) const;
     // Writes the files; `err` may have a line about the progress. Throws SysError; what had their
     // names before is then unchanged.
     void write(const Output& err);
@@ -93,21 +94,12 @@ private:
     void add_report(const MapDeclaration& map, const Report& report, const MapEntries& entries,
                     ValueWriter& values);
     FlamePanel& flames_of(const MapDeclaration& map, const Report& report);
-    HeatPanel& heat_of(const MapDeclaration& map);
     std::string title(const std::vector<std::string>& panels) const;
     void write_flame();
     void write_heat();
     bool has_heats() const { return choices_.heat || choices_.is_plotted; }
-    // Without those where nothing was counted, with their reports' titles.
-    const std::vector<HeatPanel>& finished_heats();
     std::string time_words(std::uint64_t ns) const;
     void write_timelines(const Output& err);
-
-    // What a histogram had counted at its last sample.
-    struct Sample {
-        HeatMap::Counts counts;
-        std::uint64_t at_ns = 0;
-    };
 
     const PictureChoices& choices_;
     std::string name_;
@@ -115,13 +107,10 @@ private:
     std::optional<PageFile> page_;
     std::string recording_;
     Fd kept_;
-    std::vector<std::string> flame_maps_, heat_maps_;  // whose panels these are
+    std::vector<std::string> flame_maps_;  // whose panels these are
     std::vector<FlamePanel> flames_;
-    std::vector<HeatPanel> heats_;
-    std::map<std::string, Sample> samples_;  // by map
-    std::map<std::string, std::string> titles_;
+    HeatPanels heats_;
     TimeText time_text_;
-    std::uint64_t begin_ns_ = 0;
 };
 
 // How often to look whether a sample is due: live, and in the time of a recording.

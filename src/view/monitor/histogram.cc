@@ -216,11 +216,11 @@ std::vector<std::pair<std::string_view, std::string>> percentiles(
     std::string_view unit) {
     std::vector<std::pair<std::string_view, std::string>> all;
     const bool has_any = !words.empty() && words[0] != 0;
-    const auto add = [&](std::string_view name, auto&& value) {
-        all.emplace_back(name, has_any ? quantity_text(value(), how.is_signed, unit) : "-");
+    const auto add = [&](std::string_view name, std::size_t word) {
+        all.emplace_back(name, has_any ? quantity_text(words[word], how.is_signed, unit) : "-");
     };
-    add("min", [&] { return words[2]; });
-    add("avg", [&] { return mean_of(how, words); });
+    add("min", 2);
+    all.emplace_back("avg", has_any ? mean_text(how, words, unit) : "-");
     for (const Percentile& one : kPercentiles) {
         if (!has_any) {
             all.emplace_back(one.name, "-");
@@ -230,7 +230,7 @@ std::vector<std::pair<std::string_view, std::string>> percentiles(
         all.emplace_back(one.name, found.is_open ? open_text(how, found.bucket, unit)
                                                  : quantity_text(found.value, how.is_signed, unit));
     }
-    add("max", [&] { return words[3]; });
+    add("max", 3);
     return all;
 }
 

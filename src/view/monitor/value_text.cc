@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/cat.h"
 #include "base/hex.h"
+#include "engine/results/map_contents.h"
 #include "engine/symbols/number_names.h"
 #include "lang/symbols/function_name.h"
 #include "view/exact_number.h"
@@ -216,6 +217,18 @@ std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view
     else
         text = cat(most, unit.empty() ? "" : " ", unit);
     return is_negative ? '-' + text : text;
+}
+
+std::string mean_text(const Aggregation& how, std::span<const std::uint64_t> words,
+                      std::string_view unit) {
+    const std::uint64_t count = words[0], ns = ns_of(unit);
+    const bool is_negative = how.is_signed && static_cast<std::int64_t>(words[1]) < 0;
+    const std::uint64_t total = is_negative ? ~words[1] + 1 : words[1];
+    const std::uint64_t limit = unit == "bytes" || ns == 1 ? 0 : ns != 0 ? 10 : 100;
+    if (count == 0 || total % count == 0 || total / count >= limit)
+        return quantity_text(mean_of(how, words), how.is_signed, unit);
+    return cat(is_negative ? "-" : "", total / count, '.', total % count * 10 / count,
+               unit.empty() ? "" : " ", unit);
 }
 
 std::string_view ValueWriter::checked_text(const ValuePlan& plan,

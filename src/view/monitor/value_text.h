@@ -80,6 +80,10 @@ std::string_view text_at(const ValuePlan& plan, std::span<const std::byte> bytes
 // A number of this unit for a person: "41 us", "1.52 ms", "12.3 ms" for times; "1.5 KiB" for
 // bytes; else "17 pages".
 std::string quantity_text(std::uint64_t number, bool is_signed, std::string_view unit);
+// The mean of an aggregation's values likewise: with one decimal, which is cut off, not rounded,
+// where it is not whole and below 100, of times below 10: "1.4", "0.7 us". Sizes and ns are whole.
+std::string mean_text(const Aggregation& how, std::span<const std::uint64_t> words,
+                      std::string_view unit);
 
 // The names of what is in a number, and the rest in hex: "O_WRONLY|O_CREAT|0x20000"; "0" of 0.
 std::string flags_text(std::span<const FlagName> flags, std::uint64_t number);

@@ -29,7 +29,7 @@ Facts facts_of(const Aggregation& how, Words words) {
     const bool is_signed = how.is_signed;
     if (how.is_rate)
         return {{"count", words[0], false, false},
-                {"avg", mean_of(how, words), false, true},
+                {"avg", mean_of(how, words), false, true, true},
                 {"min", words[2], false, true},
                 {"max", words[3], false, true}};
     switch (how.kind) {
@@ -43,14 +43,14 @@ Facts facts_of(const Aggregation& how, Words words) {
             return {{"max", words[0], is_signed, true}};
         case Aggregate::avg:
             return {{"count", words[0], false, false},
-                    {"avg", mean_of(how, words), is_signed, true}};
+                    {"avg", mean_of(how, words), is_signed, true, true}};
         case Aggregate::stats:
         case Aggregate::log2:
         case Aggregate::log_linear:
         case Aggregate::linear:
             return {{"count", words[0], false, false},
                     {"sum", words[1], is_signed, true},
-                    {"avg", mean_of(how, words), is_signed, true},
+                    {"avg", mean_of(how, words), is_signed, true, true},
                     {"min", words[2], is_signed, true},
                     {"max", words[3], is_signed, true}};
         case Aggregate::none:

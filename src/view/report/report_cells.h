@@ -25,6 +25,7 @@ struct Fact {
     std::uint64_t word = 0;
     bool is_signed = false;
     bool has_unit = false;
+    bool is_mean = false;  // towards 0: mean_text() tells more
 };
 
 // At most five, without memory of their own: there is one for each key.

@@ -21,8 +21,12 @@ namespace {
 using Aggregate = Aggregation::Kind;
 constexpr std::uint64_t kNoWords[4] = {};
 
-std::string fact_text(const MapDeclaration& map, const Fact& fact) {
-    return cat(quantity_text(fact.word, fact.is_signed, fact.has_unit ? unit_of(map) : ""),
+// `words`: of which it is a fact.
+std::string fact_text(const MapDeclaration& map, const Fact& fact,
+                      std::span<const std::uint64_t> words) {
+    return cat(fact.is_mean
+                   ? mean_text(map.aggregation, words, unit_of(map))
+                   : quantity_text(fact.word, fact.is_signed, fact.has_unit ? unit_of(map) : ""),
                fact.has_unit && map.aggregation.is_rate ? "/s" : "");
 }
 
@@ -72,7 +76,7 @@ std::string table_of_facts(const MapDeclaration& map, const ReportRows& rows, co
             table.end_cell();
         }
         for (const Fact& fact : facts_of(map.aggregation, entry.words)) {
-            table.text() += fact_text(map, fact);
+            table.text() += fact_text(map, fact, entry.words);
             table.end_cell();
         }
         if (const auto rate = rate_of(map.aggregation, entry.words, rows.during_ns)) {
@@ -206,7 +210,7 @@ std::string table_of_stacks(const MapDeclaration& map, const ReportRows& rows, s
         }
         Group& group = groups[i];
         for (const Fact& fact : facts_of(map.aggregation, group.words))
-            group.cells.push_back(fact_text(map, fact));
+            group.cells.push_back(fact_text(map, fact, group.words));
         if (!trends.empty()) group.cells.push_back(std::move(group.trend));
         table.add(group.cells);
         table.add_below(group.tree.to_text(stack_unit(map), screen, shares[i]));
@@ -276,11 +280,11 @@ std::string single_line(const MapDeclaration& map, const Report& report, const M
     const Facts facts = facts_of(map.aggregation, entry.words);
     const auto rate = rate_of(map.aggregation, entry.words, during_ns);
     if (facts.size() == 1)
-        return cat(report.title, ": ", fact_text(map, *facts.begin()),
+        return cat(report.title, ": ", fact_text(map, *facts.begin(), entry.words),
                    rate ? cat(", ", rate_text(map, *rate)) : "", trend, '\n');
     std::string text;
     for (const Fact& fact : facts)
-        text += cat(text.empty() ? "" : ", ", fact.name, ' ', fact_text(map, fact));
+        text += cat(text.empty() ? "" : ", ", fact.name, ' ', fact_text(map, fact, entry.words));
     return cat(report.title, ": ", text, trend, '\n');
 }
 

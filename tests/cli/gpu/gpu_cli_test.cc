@@ -369,6 +369,15 @@ BOOST_DATA_TEST_CASE(drm_over_a_recording_tells_what_the_device_saw, ut::data::m
 }
 
 // Jobs run and end while other tasks do.
+BOOST_AUTO_TEST_CASE(a_mean_of_few_jobs_is_told_with_a_decimal) {
+    std::vector<std::string> args = {"watch", "drm", "-i", cat(kRecordings, "6.12.dat")};
+    BOOST_TEST(test::has(test::gpufs(args).out,
+                         "-    gfx      queue     21   10  0.4    0    4\n"
+                         "-    gfx      ring      21   30  1.4    1    4\n"));
+    args.push_back("--json");
+    BOOST_TEST(test::has(test::gpufs(args).out, "\"count\":21,\"sum\":30,\"avg\":1,\"min\":1,"));
+}
+
 BOOST_AUTO_TEST_CASE(drm_says_what_a_recording_without_fences_does_not_tell) {
     const DrmWithoutEvents drm("dma_fence");
     for (const std::string release : {"5.10", "6.12"}) {

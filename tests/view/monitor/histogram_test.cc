@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(percentiles_stand_between_the_extremes_and_the_mean) {
     const std::vector<HistogramBucket> buckets{{1, 9, 9, 1, 1}, {40, 1, 45, 45, 45}};
     const std::vector<std::uint64_t> words{10, 54, 1, 45};
     BOOST_TEST(percentiles_text(how, words, buckets, "us") ==
-               "min 1 us, avg 5 us, p50 1 us, p95 45 us, p99 45 us, p99.9 45 us, max 45 us");
+               "min 1 us, avg 5.4 us, p50 1 us, p95 45 us, p99 45 us, p99.9 45 us, max 45 us");
     BOOST_TEST(percentiles_json(how, buckets) == R"({"p50":1,"p95":45,"p99":45,"p99.9":45})");
     BOOST_TEST(percentiles_text(how, {}, {}, "us") ==
                "min -, avg -, p50 -, p95 -, p99 -, p99.9 -, max -");

@@ -231,6 +231,33 @@ BOOST_AUTO_TEST_CASE(quantities_have_units_for_people) {
     BOOST_TEST(quantity_text(7, false, "") == "7");
 }
 
+BOOST_AUTO_TEST_CASE(small_means_have_a_decimal_where_they_are_not_whole) {
+    Aggregation how;
+    how.kind = Aggregation::Kind::avg;
+    const auto mean = [&](std::uint64_t count, std::int64_t total, const char* unit = "") {
+        return mean_text(how, std::vector<std::uint64_t>{count, static_cast<std::uint64_t>(total)},
+                         unit);
+    };
+    BOOST_TEST(mean(21, 30) == "1.4");
+    BOOST_TEST(mean(21, 10) == "0.4");  // 0.476
+    BOOST_TEST(mean(21, 1) == "0.0");
+    BOOST_TEST(mean(10, 20) == "2");
+    BOOST_TEST(mean(10, 999) == "99.9");
+    BOOST_TEST(mean(10, 1001) == "100");
+    BOOST_TEST(mean(0, 0) == "0");
+    BOOST_TEST(mean(7, 5, "us") == "0.7 us");
+    BOOST_TEST(mean(10, 99, "ms") == "9.9 ms");
+    BOOST_TEST(mean(10, 101, "us") == "10 us");
+    BOOST_TEST(mean(2, 3001, "us") == "1.50 ms");
+    BOOST_TEST(mean(2, 3, "ns") == "1 ns");
+    BOOST_TEST(mean(2, 3, "bytes") == "1 B");
+    BOOST_TEST(mean(2, 3, "pages") == "1.5 pages");
+    how.is_signed = true;
+    BOOST_TEST(mean(3, -1) == "-0.3");
+    BOOST_TEST(mean(3, -25, "us") == "-8.3 us");
+    BOOST_TEST(mean(1, -5, "us") == "-5 us");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(rows_are_grouped_by_some_members_sorted_and_cut) {
                "Waits\n"
                "COMM  COUNT      SUM      AVG      MIN      MAX\n"
                "b         1  5.00 ms  5.00 ms  5.00 ms  5.00 ms\n"
-               "a         3    25 us     8 us    -5 us    20 us\n"
+               "a         3    25 us   8.3 us    -5 us    20 us\n"
                "and 1 more\n");
     BOOST_TEST(waits.json() ==
                "{\"map\":\"m\",\"title\":\"Waits\",\"unit\":\"us\",\"entries\":["
