@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(programs_count_by_the_arguments_of_a_probe) {
                    (Rows{group + ":work: 2"}),
                boost::test_tools::per_element());
     BOOST_TEST(asked({"stats", group + ":done", "v"}) ==
-                   (Rows{group + ":done v: count 3, sum -10, avg -3, min -8, max 6"}),
+                   (Rows{group + ":done v: count 3, sum -10, avg -3.3, min -8, max 6"}),
                boost::test_tools::per_element());
     const auto stacks = asked({"stacks", group + ":work"});
     BOOST_TEST(std::ranges::count(stacks, "work (probed)") == 1);

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_report_has_each_stack_below_its_event) {
     std::vector<std::string> rows;
     for (const std::string_view line : lines_of(table)) {
         const auto cells = split(std::string(line), ',');
-        rows.push_back(join(std::vector(cells.begin() + 4, cells.end()), " "));
+        rows.push_back(join(std::vector(cells.begin() + 5, cells.end()), " "));
     }
     const std::vector<std::string> expected{"event fields",
                                             "clock:call",
