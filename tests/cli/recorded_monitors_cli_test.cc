@@ -247,6 +247,29 @@ BOOST_AUTO_TEST_CASE(two_events_for_one_frame_are_both_answered, *ut::label("pur
     BOOST_TEST(test::has(out, "   0  asked for      2\n"), out);
 }
 
+// dev 0 has a request of 30 ms that is waited for 5 ms, dev 1 one of 40 ms and 15 ms.
+BOOST_AUTO_TEST_CASE(what_a_process_did_with_two_cards_is_not_added_up, *ut::label("pure")) {
+    std::string lines;
+    const auto add = [&](const char* who, int ms, const char* event, int dev) {
+        lines += cat("  ", who, "   [000]  20.", ms, "000: i915_request_", event, ": dev=", dev,
+                     " class=0 instance=0 ctx=", 7 + dev, " seqno=1\n");
+    };
+    add("game-150", 100, "add", 0);
+    add("game-150", 100, "add", 1);
+    add("game-150", 110, "wait_begin", 0);
+    add("game-150", 115, "wait_end", 0);
+    add("game-150", 120, "wait_begin", 1);
+    add("kworker-9", 130, "retire", 0);
+    add("game-150", 135, "wait_end", 1);
+    add("kworker-9", 140, "retire", 1);
+    const std::string out = told_of_text("i915", lines);
+    for (const char* row : {"game  150    0  render         0  add to retired      1  30.0 ms  ",
+                            "game  150    1  render         0  add to retired      1  40.0 ms  ",
+                            "game  150    0  render         0      1  5.00 ms  5.00 ms  ",
+                            "game  150    1  render         0      1  15.0 ms  15.0 ms  "})
+        BOOST_TEST(test::has(out, row), out);
+}
+
 // The kernel ends what a killed queue had by the same event as a job that hangs.
 BOOST_AUTO_TEST_CASE(a_job_of_a_killed_queue_has_no_timeout, *ut::label("pure")) {
     const auto failures_at = [](int state) {
@@ -259,9 +282,10 @@ BOOST_AUTO_TEST_CASE(a_job_of_a_killed_queue_has_no_timeout, *ut::label("pure"))
                                 "\n  kworker-9  [000]  20.140000: xe_hw_fence_signal: dev=1 "
                                 "fence=4096 ctx=1 seqno=1\n"));
     };
-    BOOST_TEST(test::has(failures_at(0x8b), "game  150  -      queue stopped  0          1\n"));
+    BOOST_TEST(
+        test::has(failures_at(0x8b), "game  150  \\x01  -      queue stopped  0          1\n"));
     BOOST_TEST(!test::has(failures_at(0x8b), "TIMEOUT"));
-    BOOST_TEST(test::has(failures_at(0x0b), "game  150  -      TIMEOUT  0          1\n"));
+    BOOST_TEST(test::has(failures_at(0x0b), "game  150  \\x01  -      TIMEOUT  0          1\n"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -176,21 +176,26 @@ Layout AsmLayoutParser::members(Layout begun) {
 
 ValueType AsmLayoutParser::type() {
     const AsmToken word = tokens_.expect_word("a type such as u32");
-    for (const std::string_view prefix : {"str", "bytes"})
-        if (const std::size_t bytes =
-                word.text.starts_with(prefix) ? digits_behind(word, prefix.size()) : 0)
-            return value_type(prefix == "str" ? ValueType::Kind::text : ValueType::Kind::raw_bytes,
-                              bytes);
+    for (const std::string_view prefix : {"str", "num", "bytes"}) {
+        const std::size_t bytes =
+            word.text.starts_with(prefix) ? digits_behind(word, prefix.size()) : 0;
+        if (bytes == 0) continue;
+        ValueType sized = value_type(
+            prefix == "bytes" ? ValueType::Kind::raw_bytes : ValueType::Kind::text, bytes);
+        sized.is_numeric = prefix == "num";
+        return sized;
+    }
     const auto known = std::ranges::find(kTypes, word.text, &NamedType::name);
     if (known == std::end(kTypes)) {
         std::vector<std::string> names;
         for (const NamedType& type : kTypes) names.emplace_back(type.name);
         const std::string meant = did_you_mean(word.text, names);
         tokens_.fail(word.span, cat("no type is named '", word.text, "'"),
-                     meant.empty() ? "types are u8 to u64, s8 to s64, strN, bytesN, time, ksym, "
-                                     "usym, usym(MAP), kstack(MAP), ustack(MAP), pid, syscall, "
-                                     "errno, signal, dev, openflags, ip, dim3, irq, syscalltext"
-                                   : meant);
+                     meant.empty()
+                         ? "types are u8 to u64, s8 to s64, strN, numN, bytesN, time, ksym, "
+                           "usym, usym(MAP), kstack(MAP), ustack(MAP), pid, syscall, "
+                           "errno, signal, dev, openflags, ip, dim3, irq, syscalltext"
+                         : meant);
     }
     ValueType type = value_type(known->kind, known->bytes, known->is_signed);
     if (known->name == "openflags") {

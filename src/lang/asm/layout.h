@@ -15,8 +15,8 @@ public:
     //   layout  = members | STRUCT | type          `only` names the member that a lone type becomes
     //   members = "{" member { "," member } [ "," ] "}"
     //   member  = NAME type | NAME STRUCT | STRUCT      the last: its members become members here
-    //   type    = INTEGER | strN | bytesN | time | ksym | usym ["(" MAP ")"] | kstack "(" MAP ")" |
-    //   ustack ...
+    //   type    = INTEGER | strN | numN | bytesN | time | ksym | usym ["(" MAP ")"] | kstack "("
+    //   MAP ")" | ustack ...
     //             and behind it, if it is a number, its unit or the enum whose words it stands for
     Layout layout(std::string_view only);
     Layout members(Layout begun = {});

@@ -47,6 +47,7 @@ struct ValueType {
     Kind kind = Kind::integer;
     std::size_t bytes = 8;
     bool is_signed = false;
+    bool is_numeric = false;      // text: a number with spaces around it, or another text for none
     std::string stack_map;        // kernel_stack, user_stack: name of the map that holds the frames
     std::size_t most_frames = 0;  // so many of them are shown, without the probe's own; 0: all
     // user_address: name of the map of texts that it may be a key of instead. Empty: none.

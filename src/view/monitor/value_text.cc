@@ -11,6 +11,8 @@
 #include "base/bytes.h"
 #include "base/cat.h"
 #include "base/hex.h"
+#include "base/scan.h"
+#include "base/text.h"
 #include "engine/results/map_contents.h"
 #include "engine/symbols/number_names.h"
 #include "lang/symbols/function_name.h"
@@ -76,6 +78,16 @@ std::optional<std::string> word_of(const ValuePlan& plan, std::uint64_t number) 
     if (type.is_hex) return hex(own_bits);
     if (type.flags.empty()) return std::nullopt;
     return flags_text(type.flags, own_bits);
+}
+
+// What a text has as JSON's number, such as " 60.00".
+std::string_view number_or_null(std::string_view text) {
+    const std::string_view number = trim(text);
+    const bool is_number = !number.empty() && is_digit(number.front()) && is_digit(number.back()) &&
+                           number.find_first_not_of("0123456789.") == number.npos &&
+                           std::ranges::count(number, '.') <= 1 &&
+                           (number.front() != '0' || number.size() == 1 || number[1] == '.');
+    return is_number ? number : "null";
 }
 
 std::string dimensions_text(std::span<const std::byte> bytes) {
@@ -330,7 +342,9 @@ void ValueWriter::other(std::string& out, const ValuePlan& plan, std::span<const
 void ValueWriter::json(std::string& out, const ValuePlan& plan, std::span<const std::byte> bytes,
                        LargeNumbers large) {
     const Kind kind = plan.type.kind;
-    if (kind == Kind::text) {
+    if (kind == Kind::text && plan.type.is_numeric) {
+        out += number_or_null(checked_text(plan, bytes));
+    } else if (kind == Kind::text) {
         append_json_quoted(out, checked_text(plan, bytes));
     } else if (kind == Kind::raw_bytes) {
         out += '"';

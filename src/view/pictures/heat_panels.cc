@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/cat.h"
-#include "view/report/report_cells.h"
+#include "view/monitor/value_text.h"
 
 namespace gpufs {
 namespace {
@@ -34,9 +34,10 @@ std::string words_in(const MapDeclaration& map, std::span<const Member* const> m
                      std::span<const std::byte> key) {
     ValueWriter values;
     std::string words;
-    for (const Member* member : members)
-        words +=
-            cat(words.empty() ? "" : ", ", value_text(plan_value(map.key, *member), key, values));
+    for (const Member* member : members) {
+        if (!words.empty()) words += ", ";
+        values.text(words, plan_value(map.key, *member), key);
+    }
     return words;
 }
 
@@ -56,10 +57,11 @@ HeatMap::Counts added_since(const HeatMap::Counts& before, const HeatMap::Counts
 
 HeatPanels::OfMap& HeatPanels::found(const MapDeclaration& map, std::span<const Report> reports,
                                      std::uint64_t from_ns) {
+    const std::string unit =
+        map.value.members.empty() ? std::string() : map.value.members[0].type.unit;
     auto known = std::ranges::find(maps_, map.name, &OfMap::name);
     if (known == maps_.end())
-        known =
-            maps_.insert(known, {map.name, map.name, std::string(unit_of(map)), from_ns, {}, {}});
+        known = maps_.insert(known, {map.name, map.name, unit, from_ns, {}, {}});
     if (!reports.empty()) known->title = reports.front().title;
     return *known;
 }

@@ -111,6 +111,11 @@ std::pair<long long, long long> frames_of(const std::string& told) {
     return {irqs, missed};
 }
 
+// Of a value that is a number.
+std::string digits_of(const Json& value) {
+    return value.kind == Json::Kind::number ? value.text : cat("no number: ", value.text);
+}
+
 BOOST_AUTO_TEST_SUITE(cli, *ut::precondition(test::can_trace))
 BOOST_AUTO_TEST_SUITE(gpu, *ut::precondition(test::has_toy_gpu))
 
@@ -413,7 +418,7 @@ BOOST_AUTO_TEST_CASE(vblank_over_a_recording_counts_frames_and_misses) {
     BOOST_TEST(missed >= 3);
     BOOST_TEST(row["frames"].number() == irqs);
     BOOST_TEST(row["missed"].number() == missed);
-    BOOST_TEST(trim(row["hz"].text) == "144.00");
+    BOOST_TEST(digits_of(row["hz"]) == "144.00");
     BOOST_TEST(told.sum("answer", {{"crtc", "1"}, {"comm", kGpuWork}}, "count") == 30);
     BOOST_TEST(told.lost() == 0);
 }
@@ -490,7 +495,7 @@ BOOST_AUTO_TEST_CASE(vblank_counts_frames_and_misses_and_names_the_rate) {
     // The three that the display lost, and others that the program waited for.
     BOOST_TEST(row["missed"].number() >= 3);
     BOOST_TEST(row["missed"].number() <= missed);
-    BOOST_TEST(trim(row["hz"].text) == "144.00");
+    BOOST_TEST(digits_of(row["hz"]) == "144.00");
     // From each to the next, but for where some are missing.
     const long long intervals = told.sum("between", {{"crtc", crtc}}, "count");
     BOOST_TEST(intervals < irqs - 1);
@@ -512,7 +517,7 @@ BOOST_AUTO_TEST_CASE(vblank_misses_no_frames_that_nobody_waits_for) {
     // On a busy machine some are missed while it waits. With six in each pause they were many more.
     const long long frames_in_waits = waited_ns(told.err()) * 60 / 1'000'000'000 + kWaits;
     BOOST_TEST(row["missed"].number() <= std::max(frames_in_waits - irqs, kWaits));
-    BOOST_TEST(trim(row["hz"].text) == "60.00");
+    BOOST_TEST(digits_of(row["hz"]) == "60.00");
     BOOST_TEST(told.sum("sent", {{"crtc", "2"}, {"kind", "asked for"}}, "count") == 10);
     BOOST_TEST(told.lost() == 0);
 }

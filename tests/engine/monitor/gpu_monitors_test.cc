@@ -65,6 +65,24 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_lacks_is_found_without_loading_anything,
                boost::test_tools::per_element());
 }
 
+// Whose key has the card: what one process did with two of them is not added up.
+BOOST_AUTO_TEST_CASE(reports_by_process_tell_cards_apart) {
+    std::size_t reports = 0;
+    KernelFacts kernel(Tracefs("tests/data/formats/6.12"), BpfFeatures::only(kFeatures));
+    for (const GpuMonitor& one : find_gpu_monitors(kernel)) {
+        const Program& program = one.program;
+        for (const Report& report : program.reports) {
+            const auto goes_by = [&](const char* member) {
+                return std::ranges::count(report.by, member) != 0;
+            };
+            if (!goes_by("pid") || !program.find_map(report.map)->key.find("dev")) continue;
+            BOOST_TEST(goes_by("dev"), program.name << ": " << report.title);
+            ++reports;
+        }
+    }
+    BOOST_TEST(reports >= 9u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -215,6 +215,23 @@ BOOST_AUTO_TEST_CASE(texts_that_fill_their_bytes_are_counted_as_cut) {
     BOOST_TEST(values.cut_texts() == 2);
 }
 
+BOOST_AUTO_TEST_CASE(a_number_that_is_written_out_is_one_in_json) {
+    const Program program = declared(".record r { rate num8 }");
+    const Layout& layout = program.records[0].layout;
+    ValueWriter values;
+    const auto json = [&](const char* text) {
+        const auto bytes = LayoutBytes(layout).text("rate", text).bytes();
+        BOOST_TEST(as_text(values, layout, bytes) == cat("rate=", text));
+        return as_json(values, layout, bytes);
+    };
+    BOOST_TEST(json("144.00") == "144.00");
+    BOOST_TEST(json(" 60.00") == "60.00");
+    BOOST_TEST(json("  0.50") == "0.50");
+    BOOST_TEST(json("0") == "0");
+    for (const char* none : {"-", "", " ", "1.", ".5", "1.2.3", "007", "1e5", "60 Hz"})
+        BOOST_TEST(json(none) == "null", none);
+}
+
 BOOST_AUTO_TEST_CASE(quantities_have_units_for_people) {
     BOOST_TEST(quantity_text(12'345, false, "us") == "12.3 ms");
     BOOST_TEST(quantity_text(1'529, false, "us") == "1.52 ms");
