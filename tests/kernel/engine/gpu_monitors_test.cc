@@ -25,9 +25,9 @@ std::ostream& operator<<(std::ostream& out, const Generation& one) {
     return out << one.monitor << " on " << one.tree;
 }
 
-const std::vector<std::string> kDrm = {"gpu_scheduler:drm_sched_job",
-                                       "gpu_scheduler:drm_sched_job_wait_dep",
-                                       "gpu_scheduler:drm_run_job", "dma_fence:dma_fence_signaled"};
+const std::vector<std::string> kDrm = {
+    "gpu_scheduler:drm_sched_job", "gpu_scheduler:drm_sched_job_wait_dep",
+    "gpu_scheduler:drm_run_job", "gpu_scheduler:drm_run_job", "dma_fence:dma_fence_signaled"};
 const std::vector<std::string> kFence = {"dma_fence:dma_fence_wait_start",
                                          "dma_fence:dma_fence_wait_end", "dma_fence:dma_fence_init",
                                          "dma_fence:dma_fence_signaled"};
@@ -39,11 +39,13 @@ const std::vector<Generation> kGenerations = {
     {"drm",
      "6.17-gpu",
      {"gpu_scheduler:drm_sched_job_queue", "gpu_scheduler:drm_sched_job_unschedulable",
-      "gpu_scheduler:drm_sched_job_run", "gpu_scheduler:drm_sched_job_done"},
+      "gpu_scheduler:drm_sched_job_run", "gpu_scheduler:drm_sched_job_run",
+      "gpu_scheduler:drm_sched_job_done"},
      {}},
     {"drm",
      "6.18",
-     {"dma_fence:dma_fence_init", "dma_fence:dma_fence_signaled", "dma_fence:dma_fence_signaled"},
+     {"dma_fence:dma_fence_init", "dma_fence:dma_fence_signaled", "dma_fence:dma_fence_signaled",
+      "dma_fence:dma_fence_signaled"},
      {"no events of the GPU scheduler here (is its driver loaded?): its fences are told"}},
     {"fence", "6.1", kFence, {}},
     {"fence", "6.12", kFence, {}},
